@@ -1,0 +1,39 @@
+# Language level, warnings and instrumentation, the same for every target of ours.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+include(CTest)
+
+option(REHEARSAL_PRECOMPILED_HEADERS "Precompile the heavy headers (Asio, spdlog)" ON)
+option(REHEARSAL_FUZZ "Build the fuzz targets with libFuzzer (clang only)" OFF)
+set(REHEARSAL_SANITIZE "" CACHE STRING "Sanitizers for every target, as for -fsanitize=")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+find_package(Threads REQUIRED)
+
+add_library(rehearsal_options INTERFACE)
+target_compile_options(rehearsal_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror>)
+target_include_directories(rehearsal_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_link_libraries(rehearsal_options INTERFACE Threads::Threads)
+
+if(REHEARSAL_SANITIZE)
+  add_compile_options(-fsanitize=${REHEARSAL_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${REHEARSAL_SANITIZE})
+  if(REHEARSAL_SANITIZE MATCHES thread)
+    add_compile_options(-Wno-tsan)  # fences inside Asio's headers, which tsan does not model
+  endif()
+endif()
+if(REHEARSAL_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined)
+  add_link_options(-fsanitize=address,undefined)
+endif()

@@ -1,0 +1,45 @@
+# rehearsal_room(core/profile LINKS rehearsal_base): a static library `rehearsal_profile` of all the
+# sources in that folder. Headers are included by their path from the root of the repository.
+function(rehearsal_room folder)
+  cmake_parse_arguments(ROOM "" "NAME" "LINKS;PRIVATE_LINKS" ${ARGN})
+  get_filename_component(name ${folder} NAME)
+  if(ROOM_NAME)
+    set(name ${ROOM_NAME})
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
+  if(sources)
+    add_library(rehearsal_${name} STATIC ${sources} ${headers})
+    target_link_libraries(rehearsal_${name} PUBLIC rehearsal_options ${ROOM_LINKS}
+                                            PRIVATE ${ROOM_PRIVATE_LINKS})
+  else()
+    add_library(rehearsal_${name} INTERFACE)
+    target_link_libraries(rehearsal_${name} INTERFACE rehearsal_options ${ROOM_LINKS})
+  endif()
+endfunction()
+
+# rehearsal_unit_tests(core/profile LINKS rehearsal_profile): one test program of all the
+# tests/unit/core/profile/*_test.cpp, label `unit`.
+function(rehearsal_unit_tests folder)
+  cmake_parse_arguments(TESTS "" "LABEL;KIND" "LINKS" ${ARGN})
+  set(kind unit)
+  if(TESTS_KIND)
+    set(kind ${TESTS_KIND})
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${kind}/${folder}/*_test.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  string(REPLACE "/" "_" name ${folder})
+  set(program ${kind}_${name}_test)
+  if(name STREQUAL ".")
+    set(program ${kind}_test)
+  endif()
+  add_executable(${program} ${sources})
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(${program} PRIVATE ${TESTS_LINKS} rehearsal_test_support GTest::gmock_main)
+  gtest_discover_tests(${program}
+    TEST_PREFIX ${kind}.
+    PROPERTIES LABELS ${kind} TIMEOUT 120
+    DISCOVERY_TIMEOUT 60)
+endfunction()

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/ids.hpp"
+#include "core/base/result.hpp"
+#include "core/base/time.hpp"
+#include "core/plan/connection.hpp"
+
+namespace rehearsal::replay {
+
+using plan::ConnectionSpec;
+
+/// Opaque bytes that the control channel carries from the receiving to the sending end.
+using Address = std::string;
+
+struct Request {
+  enum class Kind : std::uint8_t {
+    send,     ///< send the message `sequence` of `bytes`
+    release,  ///< the received message `sequence` is done with: its slot is free (a credit)
+  };
+  Kind kind = Kind::send;
+  ConnectionIndex connection;
+  std::uint64_t sequence = 0;  ///< 0, 1, 2 … on each connection
+  std::uint64_t bytes = 0;
+};
+
+struct Completion {
+  enum class Kind : std::uint8_t {
+    connected,  ///< this end of the connection is ready
+    sent,       ///< the message left our hands; its buffer may be used again
+    credit,     ///< one more message may be sent on this connection (`sequence` unused)
+    received,   ///< the message is here, in order
+    failed,     ///< the connection is unusable; `reason` says why
+  };
+  Kind kind = Kind::received;
+  ConnectionIndex connection;
+  std::uint64_t sequence = 0;
+  std::uint64_t bytes = 0;
+  /// failed: a text with static lifetime ("connection reset by peer"), for the final report.
+  std::string_view reason = {};
+};
+
+/// What to wait on when there is nothing to do.
+struct Wakeup {
+  int file_descriptor = -1;    ///< readable when poll() has work; −1: nothing to wait on
+  Instant deadline = kNever;   ///< when to poll() at the latest
+};
+
+struct Capabilities {
+  std::string_view name;           ///< "tcp"
+  std::string_view byte_source;    ///< how byte figures arise: "posted", "modelled"
+  std::uint64_t message_bytes_max = 0;
+  bool spins = false;              ///< wants a core to itself; otherwise wait on wakeup()
+};
+
+/// Moves messages between ranks. Set-up calls may allocate and block briefly; post, poll and wakeup
+/// are the data path: noexcept, no allocation, no lock, no log. One owning thread.
+///
+/// A connection has two ends. The receiving end calls open() and gives the address away; the sending
+/// end calls connect() with it, which does not block. Both then see `connected`. Messages of one
+/// connection arrive in order and whole.
+///
+/// Credits: a connection starts with spec.credits; the caller spends one for each send it posts and
+/// gets it back by a `credit` completion: when the receiver has released the slot (RDMA, memory), or
+/// when the message has left the queue of the socket and the receiver's unread bytes push back (TCP,
+/// as NCCL's socket transport does; such a receiver reads no further than `credits` messages ahead of
+/// what was released). Posting without a credit is a bug of the caller.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual Capabilities capabilities() const = 0;
+
+  /// Receiving end: prepares to be connected to.
+  virtual Result<Address> open(const ConnectionSpec& spec) = 0;
+  /// Sending end: starts connecting; the outcome comes as `connected` or `failed`.
+  virtual Result<void> connect(const ConnectionSpec& spec, const Address& address) = 0;
+
+  /// Queues requests in order; returns how many were taken. Fewer than offered is back-pressure on
+  /// the first one not taken: poll and offer again. A failed connection takes and drops everything.
+  virtual std::size_t post(std::span<const Request> requests, Instant now) noexcept = 0;
+  /// Moves bytes, then writes up to completions.size() completions; returns how many.
+  virtual std::size_t poll(std::span<Completion> completions, Instant now) noexcept = 0;
+  virtual Wakeup wakeup() const noexcept = 0;
+
+  /// Drops whatever is queued and closes; no completion follows.
+  virtual void abort(ConnectionIndex connection) noexcept = 0;
+};
+
+}  // namespace rehearsal::replay

@@ -1,0 +1,27 @@
+#include "tests/support/golden.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace rehearsal::test {
+
+void expect_golden(const std::string& name, std::string_view actual) {
+  const std::filesystem::path path = std::filesystem::path(REHEARSAL_SOURCE_DIR) / "tests/golden" / name;
+  if (std::getenv("REHEARSAL_UPDATE_GOLDEN") != nullptr) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << actual;
+    return;
+  }
+  std::ifstream file(path, std::ios::binary);
+  ASSERT_TRUE(file) << "no golden file " << path << "; make it with REHEARSAL_UPDATE_GOLDEN=1";
+  std::ostringstream expected;
+  expected << file.rdbuf();
+  EXPECT_EQ(expected.str(), actual) << "differs from " << path
+                                    << "; if that is right, REHEARSAL_UPDATE_GOLDEN=1 rewrites it";
+}
+
+}  // namespace rehearsal::test
