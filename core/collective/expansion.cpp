@@ -10,7 +10,9 @@ namespace {
 constexpr std::uint64_t kBarrierBytes = 4;
 
 template <typename T>
-concept Walks = requires(T lane, Step& step) { lane.next(step); };
+concept Walks = requires(T lane, Step& step) {
+  lane.next(step);
+};
 
 }  // namespace
 
@@ -79,9 +81,12 @@ Expansion expand(const profile::Op& op, Place place, const profile::PeerBytes* p
                                   settings}};
   };
   switch (op.kind) {
-    case OpKind::compute: return {};
-    case OpKind::all_reduce: return Expansion{RingAllReduce{bytes, place, settings}};
-    case OpKind::barrier: return Expansion{RingAllReduce{kBarrierBytes, place, settings}};
+    case OpKind::compute:
+      return {};
+    case OpKind::all_reduce:
+      return Expansion{RingAllReduce{bytes, place, settings}};
+    case OpKind::barrier:
+      return Expansion{RingAllReduce{kBarrierBytes, place, settings}};
     case OpKind::all_gather:
       return Expansion{RingBlocks{RingBlocks::Kind::all_gather, bytes, place, settings}};
     case OpKind::reduce_scatter:
@@ -94,8 +99,10 @@ Expansion expand(const profile::Op& op, Place place, const profile::PeerBytes* p
     case OpKind::all_to_all:
       return pairs(peer_bytes != nullptr ? PairBytes::Kind::per_peer : PairBytes::Kind::all_to_all,
                    0);
-    case OpKind::gather: return pairs(PairBytes::Kind::gather, op.peer);
-    case OpKind::scatter: return pairs(PairBytes::Kind::scatter, op.peer);
+    case OpKind::gather:
+      return pairs(PairBytes::Kind::gather, op.peer);
+    case OpKind::scatter:
+      return pairs(PairBytes::Kind::scatter, op.peer);
     case OpKind::send:
       if (op.peer == place.position) return {};
       return pairs(PairBytes::Kind::single, place.position, op.peer);
@@ -110,11 +117,14 @@ double busbw_factor(profile::OpKind kind, std::uint32_t size) {
   using profile::OpKind;
   const double n = size;
   switch (kind) {
-    case OpKind::all_reduce: return 2.0 * (n - 1.0) / n;
+    case OpKind::all_reduce:
+      return 2.0 * (n - 1.0) / n;
     case OpKind::all_gather:
     case OpKind::reduce_scatter:
-    case OpKind::all_to_all: return (n - 1.0) / n;
-    default: return 1.0;
+    case OpKind::all_to_all:
+      return (n - 1.0) / n;
+    default:
+      return 1.0;
   }
 }
 

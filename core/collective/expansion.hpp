@@ -34,7 +34,8 @@ class Cursor {
 };
 
 /// An op on one rank, expanded: lanes that are independent of each other. A further algorithm is a
-/// class with these four functions and a Cursor, in a file of its own, and a name in the two variants.
+/// class with these four functions and a Cursor, in a file of its own, and a name in the two
+/// variants.
 class Expansion {
  public:
   /// Nothing to do: compute, and ops on a communicator of one.
@@ -45,8 +46,8 @@ class Expansion {
   std::uint32_t lane_count() const noexcept;
   Cursor lane(std::uint32_t index) const noexcept;
 
-  /// What this rank sends and receives in all, by peer and channel, without walking the steps. Appends
-  /// only what is not empty; a pair and channel at most once.
+  /// What this rank sends and receives in all, by peer and channel, without walking the steps.
+  /// Appends only what is not empty; a pair and channel at most once.
   void append_sent(std::vector<Traffic>& out) const;
   void append_received(std::vector<Traffic>& out) const;
 
@@ -54,13 +55,13 @@ class Expansion {
   std::variant<std::monostate, RingAllReduce, RingBlocks, RingPipeline, PairExchange> algorithm_;
 };
 
-/// `peer_bytes` is looked at as long as the expansion and its cursors live; nullptr where the op has
-/// none.
+/// `peer_bytes` is looked at as long as the expansion and its cursors live; nullptr where the op
+/// has none.
 Expansion expand(const profile::Op& op, Place place, const profile::PeerBytes* peer_bytes,
                  const Settings& settings) noexcept;
 
-/// busbw / algbw for S as nccl-tests counts it (nccl-tests doc/PERFORMANCE.md): all_reduce 2(n−1)/n;
-/// all_gather, reduce_scatter, all_to_all (n−1)/n; others 1.
+/// busbw / algbw for S as nccl-tests counts it (nccl-tests doc/PERFORMANCE.md): all_reduce
+/// 2(n−1)/n; all_gather, reduce_scatter, all_to_all (n−1)/n; others 1.
 double busbw_factor(profile::OpKind kind, std::uint32_t size);
 
 }  // namespace rehearsal::collective

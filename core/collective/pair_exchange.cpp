@@ -21,11 +21,16 @@ std::uint32_t first_channel(const PeerOrder& order, const PeerOrder::Round& roun
 std::uint64_t PairBytes::from_to(std::uint32_t source, std::uint32_t to) const noexcept {
   if (source == to) return 0;
   switch (kind) {
-    case Kind::all_to_all: return block_of(bytes, size, to).size();
-    case Kind::per_peer: return per_peer->from_to(source, to).count();
-    case Kind::gather: return to == root ? block_of(bytes, size, source).size() : 0;
-    case Kind::scatter: return source == root ? block_of(bytes, size, to).size() : 0;
-    case Kind::single: return source == root && to == destination ? bytes : 0;
+    case Kind::all_to_all:
+      return block_of(bytes, size, to).size();
+    case Kind::per_peer:
+      return per_peer->from_to(source, to).count();
+    case Kind::gather:
+      return to == root ? block_of(bytes, size, source).size() : 0;
+    case Kind::scatter:
+      return source == root ? block_of(bytes, size, to).size() : 0;
+    case Kind::single:
+      return source == root && to == destination ? bytes : 0;
   }
   return 0;
 }
@@ -57,9 +62,15 @@ PairExchange::PairExchange(PairBytes pairs, Place place, const Settings& setting
   const bool is_root = place.position == pairs.root;
   switch (pairs.kind) {
     case Kind::all_to_all:
-    case Kind::per_peer: sends_ = receives_ = true; break;
-    case Kind::gather: (is_root ? receives_ : sends_) = true; break;
-    case Kind::scatter: (is_root ? sends_ : receives_) = true; break;
+    case Kind::per_peer:
+      sends_ = receives_ = true;
+      break;
+    case Kind::gather:
+      (is_root ? receives_ : sends_) = true;
+      break;
+    case Kind::scatter:
+      (is_root ? sends_ : receives_) = true;
+      break;
     case Kind::single:
       sends_ = is_root;
       receives_ = place.position == pairs.destination;

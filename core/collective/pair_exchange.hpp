@@ -40,8 +40,8 @@ struct PairCut {
 /// all_to_all, gather, scatter, send, recv: grouped sends and receives in NCCL's peer order
 /// (PeerOrder). A channel serves at most 8 peers at a time in each direction
 /// (NCCL_MAX_DEV_WORK_P2P_PER_BATCH): a lane is a direction, a channel and one of these slots, and
-/// takes every eighth peer of its channel, in order of rounds. That order is the same at both ends of
-/// every pair, so the earliest round that is not done can always move.
+/// takes every eighth peer of its channel, in order of rounds. That order is the same at both ends
+/// of every pair, so the earliest round that is not done can always move.
 class PairExchange {
  public:
   static constexpr std::uint32_t kPeersPerChannel = 8;

@@ -5,8 +5,8 @@
 
 namespace rehearsal::collective {
 
-/// How arrays are cut: channels, blocks, chunks, slices. All in bytes; every inner boundary of a ring
-/// stands on a multiple of 16 B (nccl src/device/all_reduce.h, prims_simple.h).
+/// How arrays are cut: channels, blocks, chunks, slices. All in bytes; every inner boundary of a
+/// ring stands on a multiple of 16 B (nccl src/device/all_reduce.h, prims_simple.h).
 inline constexpr std::uint64_t kAlignment = 16;
 
 constexpr std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
@@ -32,7 +32,8 @@ constexpr Range block_of(std::uint64_t bytes, std::uint64_t count, std::uint64_t
   return {index * bytes / count, (index + 1) * bytes / count};
 }
 
-/// How many channels an array of `bytes` is worth: one more for each `channel_bytes_min`, at least 1.
+/// How many channels an array of `bytes` is worth: one more for each `channel_bytes_min`, at
+/// least 1.
 constexpr std::uint32_t channels_for(std::uint64_t bytes, std::uint32_t channels,
                                      std::uint64_t channel_bytes_min) {
   const std::uint64_t worth = divide_up(bytes, std::max<std::uint64_t>(channel_bytes_min, 1));

@@ -5,11 +5,11 @@
 
 namespace rehearsal::collective {
 
-/// In which order a rank meets its peers in all_to_all, as NCCL schedules grouped sends and receives
-/// (src/init.cc, ncclP2pSchedule). Ranks stand in groups (the ranks of a node); groups are met at
-/// distances along the quadratic sequence (x² + x) / 2 mod 2^k, which visits every residue once, and
-/// inside a group at distances 0, 1, 2 …. In a round a rank sends to +distance and receives from
-/// −distance, so both ends of a pair meet in the same round.
+/// In which order a rank meets its peers in all_to_all, as NCCL schedules grouped sends and
+/// receives (src/init.cc, ncclP2pSchedule). Ranks stand in groups (the ranks of a node); groups are
+/// met at distances along the quadratic sequence (x² + x) / 2 mod 2^k, which visits every residue
+/// once, and inside a group at distances 0, 1, 2 …. In a round a rank sends to +distance and
+/// receives from −distance, so both ends of a pair meet in the same round.
 ///
 /// 16 ranks, one a group: distances 0, 1, 3, 6, 10, 15, 5, 12, 4, 13, 7, 2, 14, 11, 9, 8.
 class PeerOrder {
@@ -44,6 +44,7 @@ class PeerOrder {
         round = round_;
         return true;
       }
+      started_ = false;
       return false;
     }
 

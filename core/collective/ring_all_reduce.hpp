@@ -10,8 +10,8 @@
 
 namespace rehearsal::collective {
 
-/// all_reduce as NCCL's ring (src/device/all_reduce.h): a reduce_scatter and an all_gather fused, per
-/// channel in loops of n chunks. A lane is a channel.
+/// all_reduce as NCCL's ring (src/device/all_reduce.h): a reduce_scatter and an all_gather fused,
+/// per channel in loops of n chunks. A lane is a channel.
 class RingAllReduce {
  public:
   RingAllReduce(std::uint64_t bytes, Place place, const Settings& settings) noexcept;

@@ -11,8 +11,8 @@
 namespace rehearsal::collective {
 
 /// broadcast and reduce as NCCL's pipelines along the ring (src/device/broadcast.h, reduce.h): from
-/// the root round to the rank before it, or from the rank after the root round to it; chunk = slice.
-/// A lane is a channel.
+/// the root round to the rank before it, or from the rank after the root round to it; chunk =
+/// slice. A lane is a channel.
 class RingPipeline {
  public:
   enum class Kind : std::uint8_t { broadcast, reduce };

@@ -11,7 +11,7 @@ struct Traffic {
   std::uint16_t channel = 0;
   std::uint64_t bytes = 0;
   std::uint64_t messages = 0;
-  std::uint64_t message_bytes_max = 0;
+  std::uint64_t message_bytes_max = 0;  ///< no message is larger; the same figure at both ends
 };
 
 /// Where a rank stands in a communicator.

@@ -15,7 +15,8 @@ using profile::Op;
 using profile::OpKind;
 using profile::PeerBytes;
 
-/// What a byte holds: how often each of up to 16 ranks contributed to it, a hexadecimal digit a rank.
+/// What a byte holds: how often each of up to 16 ranks contributed to it, a hexadecimal digit a
+/// rank.
 using Content = std::uint64_t;
 Content from_rank(std::uint32_t rank) { return Content{1} << (4 * rank); }
 
@@ -50,8 +51,7 @@ class Rehearsed {
     // For pairs the offset counts in the message of the pair, which is no longer than the array.
     const std::uint64_t room = per_peer != nullptr ? largest(*per_peer) : bytes + 4;
     in.assign(size, std::vector<Content>(room));
-    for (std::uint32_t rank = 0; rank < size; ++rank)
-      in[rank].assign(room, from_rank(rank));
+    for (std::uint32_t rank = 0; rank < size; ++rank) in[rank].assign(room, from_rank(rank));
     out.assign(size, std::vector<Content>(room, 0));
     pair_received.assign(std::size_t{size} * size, std::vector<int>(room, 0));
     sent.assign(size, 0);
@@ -111,9 +111,9 @@ class Rehearsed {
   bool move(Lane& lane, std::size_t index) {
     const Step& step = lane.step;
     EXPECT_GT(step.bytes, 0U);
-    std::vector<Content> content(in[lane.rank].begin() + static_cast<std::ptrdiff_t>(step.offset),
-                                 in[lane.rank].begin() +
-                                     static_cast<std::ptrdiff_t>(step.offset + step.bytes));
+    std::vector<Content> content(
+        in[lane.rank].begin() + static_cast<std::ptrdiff_t>(step.offset),
+        in[lane.rank].begin() + static_cast<std::ptrdiff_t>(step.offset + step.bytes));
     if (receives(step.action)) {
       const Link link{step.from, lane.rank, step.channel};
       auto& queue = queues_[link];
@@ -147,8 +147,7 @@ class Rehearsed {
     const bool reduces = step.action == Action::recv_reduce ||
                          step.action == Action::recv_reduce_send ||
                          step.action == Action::recv_reduce_copy_send;
-    const bool keeps =
-        step.action != Action::recv_reduce_send && step.action != Action::recv_send;
+    const bool keeps = step.action != Action::recv_reduce_send && step.action != Action::recv_send;
     for (std::uint64_t i = 0; i < step.bytes; ++i) {
       content[i] = message[i] + (reduces ? content[i] : 0);
       if (keeps) kept[step.offset + i] = content[i];
@@ -177,7 +176,9 @@ class Rehearsed {
         ASSERT_NE(found, stated.end());
         EXPECT_EQ(found->second.bytes, walked.bytes);
         EXPECT_EQ(found->second.messages, walked.messages);
-        EXPECT_EQ(found->second.message_bytes_max, walked.message_bytes_max);
+        EXPECT_GE(found->second.message_bytes_max, walked.message_bytes_max);
+        EXPECT_LE(found->second.message_bytes_max, walked.message_bytes_max + kAlignment);
+        EXPECT_EQ(found->second.message_bytes_max, stated_received.at(link).message_bytes_max);
       }
     };
     same(stated_sent);
@@ -232,8 +233,8 @@ void for_each_case(std::uint64_t seed, Check check) {
   for (const std::uint32_t size : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 16U}) {
     for (int round = 0; round < 12; ++round) {
       Case c{.size = size, .settings = settings_from(random)};
-      const std::uint64_t special[] = {0, 1, 15, 17, c.settings.chunk.count(),
-                                       size * c.settings.chunk.count()};
+      const std::uint64_t special[] = {
+          0, 1, 15, 17, c.settings.chunk.count(), size * c.settings.chunk.count()};
       c.bytes = round < 6 ? special[round] : random.below(4000);
       c.root = static_cast<std::uint32_t>(random.below(size));
       do {
@@ -311,8 +312,7 @@ TEST(Expansion, ReduceGivesTheRootTheSumOfAll) {
   for_each_case(15, [](const Case& c, Random&) {
     const Rehearsed run{OpKind::reduce, c.bytes, c.size, c.root, c.settings};
     if (c.size == 1) return;
-    for (std::uint64_t i = 0; i < c.bytes; ++i)
-      ASSERT_EQ(run.out[c.root][i], all_ranks(c.size));
+    for (std::uint64_t i = 0; i < c.bytes; ++i) ASSERT_EQ(run.out[c.root][i], all_ranks(c.size));
     EXPECT_EQ(sum(run.sent), (c.size - 1) * c.bytes);
   });
 }

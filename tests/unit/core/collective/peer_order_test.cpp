@@ -20,8 +20,8 @@ TEST(PeerOrder, SixteenNodesOfOneRankFollowTheQuadraticSequence) {
   const PeerOrder order{16, 1};
   std::vector<std::uint32_t> distances;
   for (const auto& round : rounds_of(order)) distances.push_back(order.to(0, round));
-  EXPECT_EQ(distances, (std::vector<std::uint32_t>{0, 1, 3, 6, 10, 15, 5, 12, 4, 13, 7, 2, 14, 11,
-                                                   9, 8}));
+  EXPECT_EQ(distances,
+            (std::vector<std::uint32_t>{0, 1, 3, 6, 10, 15, 5, 12, 4, 13, 7, 2, 14, 11, 9, 8}));
 }
 
 TEST(PeerOrder, GroupsAreMetAsAWholeBeforeTheNext) {
