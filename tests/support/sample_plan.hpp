@@ -23,25 +23,27 @@ inline profile::Profile sample_profile(std::uint32_t ranks) {
   std::vector<Rank> all;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) all.push_back(Rank{rank});
   profile.communicators = {{"world", all}};
-  const profile::Op compute{.kind = profile::OpKind::compute,
-                            .name = "forward",
-                            .duration = std::chrono::milliseconds{1}};
-  const profile::Op exchange{.kind = profile::OpKind::all_to_all,
-                             .name = "embeddings",
-                             .stream = 1,
-                             .bytes = Bytes{std::uint64_t{ranks} * 65536}};
-  const profile::Op reduce{.kind = profile::OpKind::all_reduce,
-                           .name = "gradients",
-                           .phase = 1,
-                           .after = {1},
-                           .bytes = Bytes{1U << 20}};
+  profile::Op compute;
+  compute.name = "forward";
+  compute.duration = std::chrono::milliseconds{1};
+  profile::Op exchange;
+  exchange.kind = profile::OpKind::all_to_all;
+  exchange.name = "embeddings";
+  exchange.stream = 1;
+  exchange.bytes = Bytes{std::uint64_t{ranks} * 65536};
+  profile::Op reduce;
+  reduce.kind = profile::OpKind::all_reduce;
+  reduce.name = "gradients";
+  reduce.phase = 1;
+  reduce.after = {1};
+  reduce.bytes = Bytes{1U << 20};
   profile.classes = {{"all", all, {compute, exchange, reduce}}};
   profile.provenance.format = "written by hand";
   return profile;
 }
 
 /// host0 … with NICs data0, data1 at 10.79.<rail>.<host + 1>, 10 Gbit/s, MTU 9000.
-inline std::vector<plan::Inventory> sample_inventories(std::uint32_t hosts, std::uint32_t nics) {
+inline std::vector<plan::Inventory> sample_inventories(std::uint32_t hosts, std::uint32_t nics = 2) {
   std::vector<plan::Inventory> inventories;
   for (std::uint32_t host = 0; host < hosts; ++host) {
     plan::Inventory& inventory = inventories.emplace_back();

@@ -29,6 +29,10 @@ struct Case {
   }
 };
 
+Expectation expect(std::string metric, Duration at_most, BitRate at_least) {
+  return {std::move(metric), at_most, at_least};
+}
+
 std::vector<std::string> bindings_of(const Plan& plan) {
   std::vector<std::string> result;
   for (const Binding& binding : plan.jobs.front().bindings) {
@@ -172,16 +176,16 @@ TEST(MakePlan, RefusesLimitsAndCountsOutOfRange) {
 
 TEST(MakePlan, RefusesExpectationsThatCanNotBeMet) {
   Case c;
-  c.drill.expectations = {{.metric = "iteration_p5O", .at_most = std::chrono::milliseconds{1}}};
+  c.drill.expectations = {expect("iteration_p5O", std::chrono::milliseconds{1}, {})};
   EXPECT_THAT(c.failure(), StartsWith("expectations[0].metric: 'iteration_p5O' is no metric; did "
                                       "you mean 'iteration_p50'? expected one of iteration_p50"));
-  c.drill.expectations = {{.metric = "reduce_busbw", .at_least = BitRate{1}}};
+  c.drill.expectations = {expect("reduce_busbw", {}, BitRate{1})};
   EXPECT_EQ(c.failure(),
             "expectations[0].metric: 'reduce_busbw', but no job issues reduce; the jobs issue "
             "all_reduce, all_to_all");
-  c.drill.expectations = {{.metric = "all_reduce_busbw", .at_most = std::chrono::seconds{1}}};
+  c.drill.expectations = {expect("all_reduce_busbw", std::chrono::seconds{1}, {})};
   EXPECT_THAT(c.failure(), StartsWith("expectations[0].at_most: all_reduce_busbw is a rate"));
-  c.drill.expectations = {{.metric = "all_reduce_busbw", .at_least = BitRate{1'000'000}}};
+  c.drill.expectations = {expect("all_reduce_busbw", {}, BitRate{1'000'000})};
   EXPECT_EQ(c.failure(), "");
 }
 
@@ -229,7 +233,7 @@ TEST(PlanHash, LeavesOutNamesJudgementsAndWhatAgentsReport) {
   Case c;
   c.drill.name = "renamed";
   c.drill.jobs[0].name = "renamed";
-  c.drill.expectations = {{.metric = "iteration_p50", .at_most = std::chrono::seconds{1}}};
+  c.drill.expectations = {expect("iteration_p50", std::chrono::seconds{1}, {})};
   c.profile.provenance.note = "imported again";
   for (Inventory& inventory : c.inventories) {
     inventory.nics[0] = {.name = "data0", .address = "10.1.2.3", .line_rate = {}, .mtu = 1500};
