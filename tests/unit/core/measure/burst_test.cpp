@@ -284,7 +284,9 @@ TEST_P(RandomTraces, BinsBracketThePackets) {
       const auto windows = static_cast<std::int64_t>(k);
       const std::uint64_t binned_envelope = envelope(bins, k);
       ASSERT_LE(binned_envelope, envelope(trace, bin * windows));
-      if (k > 1) ASSERT_LE(envelope(trace, bin * (windows - 1)), binned_envelope);
+      if (k > 1) {
+        ASSERT_LE(envelope(trace, bin * (windows - 1)), binned_envelope);
+      }
     }
   }
 }
