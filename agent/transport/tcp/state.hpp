@@ -151,7 +151,7 @@ struct TcpTransport::State {
   void discard_payload(Connection& connection) noexcept;
   void after_read(Connection& connection, std::int64_t got, std::size_t asked) noexcept;
   void parse(Connection& connection, std::span<const std::byte> bytes) noexcept;
-  void account(Connection& connection, StreamReader::Taken taken) noexcept;
+  void account(Connection& connection, StreamReader::Taken taken, std::uint64_t& total) noexcept;
   void check_silence(Connection& connection) noexcept;
   void complete(replay::Completion completion) noexcept { completions.push(completion); }
   void fail_connection(Connection& connection, std::string_view reason) noexcept;

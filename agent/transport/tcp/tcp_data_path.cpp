@@ -12,6 +12,14 @@ namespace rehearsal::tcp {
 using replay::Completion;
 using replay::Request;
 
+namespace {
+
+// A system call moves bytes for many microseconds, several connections take their turn in one poll:
+// the bins want the instant of the call, not that of the turn.
+Instant clock_now() noexcept { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
 std::string_view reason_of(int error_number) noexcept {
   switch (error_number) {
     case ECONNRESET:
@@ -175,7 +183,7 @@ void TcpTransport::State::send_some(Connection& connection) noexcept {
   // Less than offered: the buffer is full, and an event follows when there is room (epoll(7)).
   if (static_cast<std::size_t>(sent) < filled.bytes) connection.writable = false;
   const ConnectionIndex index = connection.spec.index;
-  statistics.nics[connection.spec.nic.value].sent +=
+  const std::uint64_t payload_sent =
       connection.queue.consume(static_cast<std::uint64_t>(sent), [&](Message message) {
         ++statistics.messages_sent;
         complete({.kind = Completion::Kind::sent,
@@ -184,6 +192,9 @@ void TcpTransport::State::send_some(Connection& connection) noexcept {
                   .bytes = message.bytes});
         complete({.kind = Completion::Kind::credit, .connection = index});
       });
+  statistics.payload_sent += payload_sent;
+  if (!options.meters.empty())
+    options.meters[connection.spec.nic.value].sent.add(clock_now(), payload_sent);
 }
 
 void TcpTransport::State::receive_some(Connection& connection) noexcept {
@@ -234,7 +245,8 @@ void TcpTransport::State::read_bytes(Connection& connection) noexcept {
   after_read(connection, got, asked);
   if (got <= 0) return;
   const auto bytes = static_cast<std::size_t>(got);
-  if (dumped > 0) account(connection, connection.reader.skip(std::min(bytes, dumped)));
+  if (dumped > 0)
+    account(connection, connection.reader.skip(std::min(bytes, dumped)), statistics.payload_copied);
   if (bytes > dumped) parse(connection, ahead.first(bytes - dumped));
 }
 
@@ -244,7 +256,9 @@ void TcpTransport::State::discard_payload(Connection& connection) noexcept {
   ++statistics.receive_calls;
   const auto got = ::recv(connection.socket.get(), nullptr, asked, MSG_TRUNC | MSG_DONTWAIT);
   after_read(connection, got, asked);
-  if (got > 0) account(connection, connection.reader.skip(static_cast<std::uint64_t>(got)));
+  if (got > 0)
+    account(connection, connection.reader.skip(static_cast<std::uint64_t>(got)),
+            statistics.payload_discarded);
 }
 
 void TcpTransport::State::after_read(Connection& connection, std::int64_t got,
@@ -277,13 +291,16 @@ void TcpTransport::State::parse(Connection& connection, std::span<const std::byt
     const auto taken = connection.reader.take(bytes);
     if (taken.out_of_step)
       return fail_connection(connection, "a message header is out of step with the stream");
-    account(connection, taken);
+    account(connection, taken, statistics.payload_copied);
     bytes = bytes.subspan(taken.bytes);
   }
 }
 
-void TcpTransport::State::account(Connection& connection, StreamReader::Taken taken) noexcept {
-  statistics.nics[connection.spec.nic.value].received += taken.payload;
+void TcpTransport::State::account(Connection& connection, StreamReader::Taken taken,
+                                  std::uint64_t& total) noexcept {
+  total += taken.payload;
+  if (!options.meters.empty() && taken.payload > 0)
+    options.meters[connection.spec.nic.value].received.add(clock_now(), taken.payload);
   if (!taken.message) return;
   ++connection.delivered;
   ++statistics.messages_received;

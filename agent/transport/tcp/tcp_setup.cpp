@@ -25,13 +25,14 @@ TcpTransport::~TcpTransport() {
 Result<std::unique_ptr<TcpTransport>> TcpTransport::create(TcpOptions options) {
   std::unique_ptr<TcpTransport> transport(new TcpTransport());
   State& state = *transport->state_;
+  CHECK(options.meters.empty() || options.meters.size() == options.nic_addresses.size(),
+        "a meter for each NIC, or none");
   state.epoll = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
   if (!state.epoll)
     return system_failure(ErrorSource::transport, "cannot create an epoll instance", errno);
   ASSIGN_OR_RETURN(state.payload, PopulatedMemory::payload(options.payload_bytes));
   ASSIGN_OR_RETURN(state.scratch, PopulatedMemory::scratch(options.scratch_bytes + kReadAhead));
   state.listeners.resize(options.nic_addresses.size());
-  state.statistics.nics.resize(options.nic_addresses.size());
   state.socket_settings = {.congestion_control = options.congestion_control,
                            .send_buffer_bytes = options.send_buffer_bytes,
                            .receive_buffer_bytes = options.receive_buffer_bytes,
@@ -275,10 +276,15 @@ void TcpTransport::State::check_setup_deadlines(Instant now) noexcept {
   }
 }
 
-const std::string& TcpTransport::congestion_control() const noexcept {
-  return state_->congestion_control;
+replay::TransportStatistics TcpTransport::statistics() const noexcept {
+  const TcpStatistics& own = state_->statistics;
+  return {.system_calls = own.send_calls + own.receive_calls + own.wait_calls,
+          .payload_sent = own.payload_sent,
+          .payload_copied = own.payload_copied,
+          .payload_discarded = own.payload_discarded,
+          .congestion_control = state_->congestion_control};
 }
 
-const TcpStatistics& TcpTransport::statistics() const noexcept { return state_->statistics; }
+const TcpStatistics& TcpTransport::tcp_statistics() const noexcept { return state_->statistics; }
 
 }  // namespace rehearsal::tcp

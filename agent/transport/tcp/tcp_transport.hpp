@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/transport/nic_meter.hpp"
 #include "core/base/result.hpp"
 #include "core/base/time.hpp"
 #include "core/plan/settings.hpp"
@@ -32,24 +33,23 @@ struct TcpOptions {
   std::size_t scratch_bytes = 128U << 10;
   /// What one connection may move in one system call, so that the others get their turn.
   std::size_t call_bytes_max = 1U << 20;
+  /// By NicIndex, outliving the transport; empty: no bins are kept.
+  std::span<agent::NicMeter> meters = {};
   /// For connecting and for the hello of an accepted connection.
   Duration handshake_limit = std::chrono::seconds{5};
 };
 
-/// What the transport did; plain numbers of the owning thread.
+/// What the transport did beyond replay::TransportStatistics; plain numbers of the owning thread.
 struct TcpStatistics {
   std::uint64_t send_calls = 0;
   std::uint64_t receive_calls = 0;
   std::uint64_t wait_calls = 0;  ///< epoll_wait
   std::uint64_t messages_sent = 0;
   std::uint64_t messages_received = 0;
+  std::uint64_t payload_sent = 0;
+  std::uint64_t payload_copied = 0;
+  std::uint64_t payload_discarded = 0;
   std::uint64_t strangers_closed = 0;  ///< accepted connections that were not of this run
-  /// Payload by NIC, as the kernel took and gave it.
-  struct NicBytes {
-    std::uint64_t sent = 0;
-    std::uint64_t received = 0;
-  };
-  std::vector<NicBytes> nics;
 };
 
 /// Messages over TCP: one non-blocking connection per plan connection, one epoll instance, all on
@@ -77,9 +77,8 @@ class TcpTransport final : public replay::Transport {
   replay::Wakeup wakeup() const noexcept override;
   void abort(ConnectionIndex connection) noexcept override;
 
-  /// The congestion control that the kernel uses on data connections; empty before the first.
-  const std::string& congestion_control() const noexcept;
-  const TcpStatistics& statistics() const noexcept;
+  replay::TransportStatistics statistics() const noexcept override;
+  const TcpStatistics& tcp_statistics() const noexcept;
 
  private:
   TcpTransport();

@@ -151,7 +151,7 @@ TEST_F(TcpTransportTest, BothEndsSeeConnected) {
   link();
   EXPECT_EQ(sender->seen.size(), 1U);
   EXPECT_EQ(receiver->seen.size(), 1U);
-  EXPECT_FALSE(sender->transport().congestion_control().empty());
+  EXPECT_FALSE(sender->transport().statistics().congestion_control.empty());
 }
 
 TEST_F(TcpTransportTest, MessagesOfAllSizesArriveInOrderAndWhole) {
@@ -180,13 +180,13 @@ TEST_F(TcpTransportTest, TinyBuffersMakeEverythingPartial) {
   exchange(mixed_sizes(60, 40'001));
 }
 
-TEST_F(TcpTransportTest, BytesAreCountedByNicWithoutHeaders) {
+TEST_F(TcpTransportTest, BytesAreCountedWithoutHeaders) {
   make();
   link();
   exchange({100, 0, 1'000'000});
-  EXPECT_EQ(sender->transport().statistics().nics[0].sent, 1'000'100U);
-  EXPECT_EQ(receiver->transport().statistics().nics[0].received, 1'000'100U);
-  EXPECT_EQ(receiver->transport().statistics().messages_received, 3U);
+  EXPECT_EQ(sender->transport().statistics().payload_sent, 1'000'100U);
+  EXPECT_EQ(receiver->transport().statistics().payload_copied, 1'000'100U);
+  EXPECT_EQ(receiver->transport().tcp_statistics().messages_received, 3U);
 }
 
 TEST_F(TcpTransportTest, TheReceiverReadsNoFurtherThanItsCredits) {
@@ -229,7 +229,7 @@ TEST_F(TcpTransportTest, AWrongTokenIsTurnedAway) {
   const auto address = receiver->transport().open(spec_of(0)).value();
   ASSERT_TRUE(sender->transport().connect(spec_of(0), address).has_value());
   until([&] { return sender->has(Kind::failed); });
-  EXPECT_EQ(receiver->transport().statistics().strangers_closed, 1U);
+  EXPECT_EQ(receiver->transport().tcp_statistics().strangers_closed, 1U);
   EXPECT_FALSE(receiver->has(Kind::connected));
 }
 
@@ -265,9 +265,9 @@ TEST_F(TcpTransportTest, JunkIsClosedAndCountedAndDoesNotDisturb) {
   auto junk = dial(address);
   until([&] {
     return ::send(junk.get(), std::string(200, 'x').data(), 200, MSG_NOSIGNAL) > 0 ||
-           receiver->transport().statistics().strangers_closed > 0;
+           receiver->transport().tcp_statistics().strangers_closed > 0;
   });
-  until([&] { return receiver->transport().statistics().strangers_closed == 1; });
+  until([&] { return receiver->transport().tcp_statistics().strangers_closed == 1; });
   ASSERT_TRUE(sender->transport().connect(spec_of(0), address).has_value());
   until([&] { return sender->has(Kind::connected) && receiver->has(Kind::connected); });
 }
@@ -280,9 +280,9 @@ TEST_F(TcpTransportTest, AStrangerThatSaysNothingIsClosedAfterTheLimit) {
     const auto deadline = receiver->transport().wakeup().deadline;
     return deadline != kNever && deadline > clock_now();
   });
-  EXPECT_EQ(receiver->transport().statistics().strangers_closed, 0U);
+  EXPECT_EQ(receiver->transport().tcp_statistics().strangers_closed, 0U);
   receiver->poll(clock_now() + std::chrono::seconds{6});
-  EXPECT_EQ(receiver->transport().statistics().strangers_closed, 1U);
+  EXPECT_EQ(receiver->transport().tcp_statistics().strangers_closed, 1U);
   EXPECT_EQ(receiver->transport().wakeup().deadline, kNever);
 }
 
@@ -296,7 +296,7 @@ TEST_F(TcpTransportTest, AFloodOfStrangersDoesNotKeepThePeerOut) {
   }
   ASSERT_TRUE(sender->transport().connect(spec_of(0), address).has_value());
   until([&] { return sender->has(Kind::connected) && receiver->has(Kind::connected); });
-  EXPECT_GT(receiver->transport().statistics().strangers_closed, 100U);
+  EXPECT_GT(receiver->transport().tcp_statistics().strangers_closed, 100U);
 }
 
 TEST_F(TcpTransportTest, AConnectionIsTakenOnce) {
@@ -347,7 +347,7 @@ TEST_F(TcpTransportTest, AResetInTheMiddleOfAMessageFailsTheReceiver) {
   make(small);
   link();
   sender->send(0, 0, 4U << 20);
-  until([&] { return receiver->transport().statistics().nics[0].received > 0; });
+  until([&] { return receiver->transport().statistics().payload_copied > 0; });
   sender->transport().abort(ConnectionIndex{0});
   until([&] { return receiver->has(Kind::failed); });
   EXPECT_EQ(receiver->reason(), "connection reset by peer");
@@ -377,7 +377,7 @@ TEST_F(TcpTransportTest, AbortDropsWhatIsQueued) {
   while (!sender->has(Kind::sent)) sender->poll();
   sender->transport().abort(ConnectionIndex{0});
   until([&] { return receiver->has(Kind::failed); });
-  EXPECT_LT(receiver->transport().statistics().nics[0].received, 256U << 10);
+  EXPECT_LT(receiver->transport().statistics().payload_copied, 256U << 10);
   for (int i = 0; i < 10; ++i) sender->poll();
   EXPECT_FALSE(sender->has(Kind::failed));
 }
@@ -410,8 +410,8 @@ TEST_F(TcpTransportTest, TheCongestionControlInUseIsRecorded) {
   given.congestion_control = "reno";
   make(given, given);
   link();
-  EXPECT_EQ(sender->transport().congestion_control(), "reno");
-  EXPECT_EQ(receiver->transport().congestion_control(), "reno");
+  EXPECT_EQ(sender->transport().statistics().congestion_control, "reno");
+  EXPECT_EQ(receiver->transport().statistics().congestion_control, "reno");
 }
 
 TEST_F(TcpTransportTest, ConnectionsDoNotBlockOneAnother) {
