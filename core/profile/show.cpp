@@ -101,12 +101,14 @@ std::string op_time(const Op& op) {
 
 std::string op_where(const Profile& profile, const Op& op) {
   if (!is_communication(op.kind)) return "-";
-  std::string text = profile.communicators[op.communicator.value].name;
-  if (op.kind == OpKind::send) text += ", to " + std::to_string(op.peer);
-  if (op.kind == OpKind::recv) text += ", from " + std::to_string(op.peer);
+  const Communicator& communicator = profile.communicators[op.communicator.value];
+  std::string text = communicator.name;
+  const auto peer = [&] { return "rank " + std::to_string(communicator.ranks[op.peer].value); };
+  if (op.kind == OpKind::send) text += ", to " + peer();
+  if (op.kind == OpKind::recv) text += ", from " + peer();
   const bool rooted = op.kind == OpKind::broadcast || op.kind == OpKind::reduce ||
                       op.kind == OpKind::gather || op.kind == OpKind::scatter;
-  if (rooted) text += ", root " + std::to_string(op.peer);
+  if (rooted) text += ", root " + peer();
   return text;
 }
 
