@@ -13,10 +13,9 @@
 
 namespace rehearsal::agent {
 
-using WorkerEvent =
-    std::variant<coordination::WorkerOpened, coordination::WorkerConnected,
-                 coordination::WorkerStepDone, coordination::WorkerProgress,
-                 coordination::WorkerFailed, coordination::WorkerStopped>;
+using WorkerEvent = std::variant<coordination::WorkerOpened, coordination::WorkerConnected,
+                                 coordination::WorkerStepDone, coordination::WorkerProgress,
+                                 coordination::WorkerFailed, coordination::WorkerStopped>;
 
 struct WorkerOptions {
   std::shared_ptr<const plan::Plan> plan;

@@ -12,8 +12,8 @@ namespace rehearsal {
 }  // namespace rehearsal
 
 /// A broken invariant is a bug: always on, aborts. Never for input (use Result).
-#define CHECK(condition, what)                                                                   \
-  do {                                                                                           \
-    if (!(condition)) [[unlikely]]                                                               \
-      ::rehearsal::check_failed(#condition, (what), ::std::source_location::current());          \
+#define CHECK(condition, what)                                                          \
+  do {                                                                                  \
+    if (!(condition)) [[unlikely]]                                                      \
+      ::rehearsal::check_failed(#condition, (what), ::std::source_location::current()); \
   } while (false)

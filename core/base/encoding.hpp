@@ -10,8 +10,8 @@
 
 namespace rehearsal {
 
-/// Our own ordered encoding: the same value always gives the same bytes, so its hash is an identity.
-/// Numbers are LEB128 varints, strings are length and bytes.
+/// Our own ordered encoding: the same value always gives the same bytes, so its hash is an
+/// identity. Numbers are LEB128 varints, strings are length and bytes.
 class Encoder {
  public:
   void number(std::uint64_t value);
@@ -35,7 +35,8 @@ class Decoder {
   /// A number that must lie in [0, most]; `what` names it in the error.
   Result<std::uint64_t> number_up_to(std::uint64_t most, std::string_view what);
   Result<std::string> text(std::size_t size_max);
-  /// A count of elements of at least `element_size_min` bytes each, so it cannot exceed what is left.
+  /// A count of elements of at least `element_size_min` bytes each, so it cannot exceed what is
+  /// left.
   Result<std::size_t> count(std::size_t element_size_min, std::string_view what);
 
   std::size_t offset() const { return offset_; }

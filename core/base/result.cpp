@@ -6,25 +6,38 @@ namespace rehearsal {
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
-    case ErrorCode::invalid_input: return "invalid_input";
-    case ErrorCode::unsupported: return "unsupported";
-    case ErrorCode::not_found: return "not_found";
-    case ErrorCode::refused: return "refused";
-    case ErrorCode::too_large: return "too_large";
-    case ErrorCode::protocol: return "protocol";
-    case ErrorCode::disconnected: return "disconnected";
-    case ErrorCode::timed_out: return "timed_out";
-    case ErrorCode::system: return "system";
+    case ErrorCode::invalid_input:
+      return "invalid_input";
+    case ErrorCode::unsupported:
+      return "unsupported";
+    case ErrorCode::not_found:
+      return "not_found";
+    case ErrorCode::refused:
+      return "refused";
+    case ErrorCode::too_large:
+      return "too_large";
+    case ErrorCode::protocol:
+      return "protocol";
+    case ErrorCode::disconnected:
+      return "disconnected";
+    case ErrorCode::timed_out:
+      return "timed_out";
+    case ErrorCode::system:
+      return "system";
   }
   return "unknown";
 }
 
 std::string_view to_string(ErrorSource source) {
   switch (source) {
-    case ErrorSource::config: return "config";
-    case ErrorSource::control: return "control";
-    case ErrorSource::transport: return "transport";
-    case ErrorSource::host: return "host";
+    case ErrorSource::config:
+      return "config";
+    case ErrorSource::control:
+      return "control";
+    case ErrorSource::transport:
+      return "transport";
+    case ErrorSource::host:
+      return "host";
   }
   return "unknown";
 }

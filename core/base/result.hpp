@@ -10,15 +10,16 @@ namespace rehearsal {
 
 /// What kind of expected failure this is; decides exit codes and what the caller may do next.
 enum class ErrorCode {
-  invalid_input,    ///< what a person or a file gave is wrong: the message says where and what is right
-  unsupported,      ///< understood, but not offered here
-  not_found,        ///< a file, device, host or id that does not exist
-  refused,          ///< understood and possible, but against a limit, a policy or a state
-  too_large,        ///< over a size cap
-  protocol,         ///< a peer broke the protocol
-  disconnected,     ///< the peer is gone
-  timed_out,        ///< a deadline passed; the message says who was waited for
-  system,           ///< the operating system said no (errno text in the message)
+  invalid_input,  ///< what a person or a file gave is wrong: the message says where and what is
+                  ///< right
+  unsupported,    ///< understood, but not offered here
+  not_found,      ///< a file, device, host or id that does not exist
+  refused,        ///< understood and possible, but against a limit, a policy or a state
+  too_large,      ///< over a size cap
+  protocol,       ///< a peer broke the protocol
+  disconnected,   ///< the peer is gone
+  timed_out,      ///< a deadline passed; the message says who was waited for
+  system,         ///< the operating system said no (errno text in the message)
 };
 
 /// Where the failure arose.
@@ -27,7 +28,8 @@ enum class ErrorSource { config, control, transport, host };
 std::string_view to_string(ErrorCode code);
 std::string_view to_string(ErrorSource source);
 
-/// An expected failure. Each layer may add one line of context; the place that decides logs it once.
+/// An expected failure. Each layer may add one line of context; the place that decides logs it
+/// once.
 struct [[nodiscard]] Error {
   ErrorCode code = ErrorCode::invalid_input;
   ErrorSource source = ErrorSource::config;
@@ -62,18 +64,18 @@ Failure system_failure(ErrorSource source, std::string_view what, int error_numb
 }  // namespace rehearsal
 
 /// Returns the error of a Result<void>-like expression from the enclosing function.
-#define RETURN_IF_ERROR(expression)                                                        \
-  do {                                                                                     \
-    if (auto return_if_error_result = (expression); !return_if_error_result)               \
-      return ::rehearsal::Failure{std::move(return_if_error_result).error()};              \
+#define RETURN_IF_ERROR(expression)                                           \
+  do {                                                                        \
+    if (auto return_if_error_result = (expression); !return_if_error_result)  \
+      return ::rehearsal::Failure{std::move(return_if_error_result).error()}; \
   } while (false)
 
 #define REHEARSAL_CONCAT_INNER(a, b) a##b
 #define REHEARSAL_CONCAT(a, b) REHEARSAL_CONCAT_INNER(a, b)
 
 /// `ASSIGN_OR_RETURN(auto value, parse(text));`
-#define ASSIGN_OR_RETURN(declaration, expression)                                            \
-  auto REHEARSAL_CONCAT(assign_or_return_, __LINE__) = (expression);                         \
-  if (!REHEARSAL_CONCAT(assign_or_return_, __LINE__))                                        \
+#define ASSIGN_OR_RETURN(declaration, expression)                                                  \
+  auto REHEARSAL_CONCAT(assign_or_return_, __LINE__) = (expression);                               \
+  if (!REHEARSAL_CONCAT(assign_or_return_, __LINE__))                                              \
     return ::rehearsal::Failure{std::move(REHEARSAL_CONCAT(assign_or_return_, __LINE__)).error()}; \
   declaration = std::move(*REHEARSAL_CONCAT(assign_or_return_, __LINE__))

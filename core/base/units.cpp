@@ -14,17 +14,28 @@ struct Unit {
   std::uint64_t factor;
 };
 
-constexpr std::array kByteUnits = std::to_array<Unit>({
-    {"TiB", 1ULL << 40}, {"GiB", 1ULL << 30}, {"MiB", 1ULL << 20}, {"KiB", 1ULL << 10},
-    {"TB", 1'000'000'000'000}, {"GB", 1'000'000'000}, {"MB", 1'000'000}, {"kB", 1'000}, {"B", 1}});
+constexpr std::array kByteUnits = std::to_array<Unit>({{"TiB", 1ULL << 40},
+                                                       {"GiB", 1ULL << 30},
+                                                       {"MiB", 1ULL << 20},
+                                                       {"KiB", 1ULL << 10},
+                                                       {"TB", 1'000'000'000'000},
+                                                       {"GB", 1'000'000'000},
+                                                       {"MB", 1'000'000},
+                                                       {"kB", 1'000},
+                                                       {"B", 1}});
 
-constexpr std::array kDurationUnits = std::to_array<Unit>({
-    {"h", 3'600'000'000'000}, {"min", 60'000'000'000}, {"s", 1'000'000'000}, {"ms", 1'000'000},
-    {"us", 1'000}, {"ns", 1}});
+constexpr std::array kDurationUnits = std::to_array<Unit>({{"h", 3'600'000'000'000},
+                                                           {"min", 60'000'000'000},
+                                                           {"s", 1'000'000'000},
+                                                           {"ms", 1'000'000},
+                                                           {"us", 1'000},
+                                                           {"ns", 1}});
 
-constexpr std::array kBitRateUnits = std::to_array<Unit>({
-    {"Tbit/s", 1'000'000'000'000}, {"Gbit/s", 1'000'000'000}, {"Mbit/s", 1'000'000},
-    {"kbit/s", 1'000}, {"bit/s", 1}});
+constexpr std::array kBitRateUnits = std::to_array<Unit>({{"Tbit/s", 1'000'000'000'000},
+                                                          {"Gbit/s", 1'000'000'000},
+                                                          {"Mbit/s", 1'000'000},
+                                                          {"kbit/s", 1'000},
+                                                          {"bit/s", 1}});
 
 bool is_number_character(char c) { return (c >= '0' && c <= '9') || c == '.'; }
 
@@ -108,18 +119,18 @@ Result<Bytes> parse_bytes(std::string_view text) {
 }
 
 Result<Duration> parse_duration(std::string_view text) {
-  return parse_quantity(text, kDurationUnits, "250us, 20ms or 1.5s")
-      .map([](std::uint64_t count) { return Duration{static_cast<std::int64_t>(count)}; });
+  return parse_quantity(text, kDurationUnits, "250us, 20ms or 1.5s").map([](std::uint64_t count) {
+    return Duration{static_cast<std::int64_t>(count)};
+  });
 }
 
 Result<BitRate> parse_bit_rate(std::string_view text) {
-  return parse_quantity(text, kBitRateUnits, "100Gbit/s or 500Mbit/s")
-      .map([](std::uint64_t count) { return BitRate{count}; });
+  return parse_quantity(text, kBitRateUnits, "100Gbit/s or 500Mbit/s").map([](std::uint64_t count) {
+    return BitRate{count};
+  });
 }
 
-std::string format_bytes_exact(Bytes bytes) {
-  return format_exact(bytes.count(), kByteUnits);
-}
+std::string format_bytes_exact(Bytes bytes) { return format_exact(bytes.count(), kByteUnits); }
 
 std::string format_duration_exact(Duration duration) {
   return format_exact(static_cast<std::uint64_t>(duration.count()), kDurationUnits);
@@ -130,14 +141,17 @@ std::string format_bit_rate_exact(BitRate rate) {
 }
 
 std::string format_bytes(Bytes bytes) {
-  static constexpr std::array kBinary = std::to_array<Unit>(
-      {{"TiB", 1ULL << 40}, {"GiB", 1ULL << 30}, {"MiB", 1ULL << 20}, {"KiB", 1ULL << 10}, {"B", 1}});
+  static constexpr std::array kBinary = std::to_array<Unit>({{"TiB", 1ULL << 40},
+                                                             {"GiB", 1ULL << 30},
+                                                             {"MiB", 1ULL << 20},
+                                                             {"KiB", 1ULL << 10},
+                                                             {"B", 1}});
   return format_scaled(static_cast<double>(bytes.count()), kBinary);
 }
 
 std::string format_duration(Duration duration) {
-  static constexpr std::array kShort = std::to_array<Unit>(
-      {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}});
+  static constexpr std::array kShort =
+      std::to_array<Unit>({{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}});
   if (duration < Duration::zero()) return "-" + format_duration(-duration);
   return format_scaled(static_cast<double>(duration.count()), kShort);
 }

@@ -98,7 +98,8 @@ struct AgentOptions {
   Duration silence_limit = std::chrono::seconds{3};
   Duration reconnect_min = std::chrono::milliseconds{100};
   Duration reconnect_max = std::chrono::seconds{2};
-  Duration clock_probe_interval = std::chrono::milliseconds{50};  ///< slower once the estimate is good
+  Duration clock_probe_interval =
+      std::chrono::milliseconds{50};  ///< slower once the estimate is good
 };
 
 /// The agent's side of the protocol: joins the coordinator, measures its clock against the

@@ -58,11 +58,11 @@ struct Log {
 using Action = std::variant<Send, Close, StoreRun, Log>;
 
 struct CoordinatorOptions {
-  std::string software;       ///< "rehearsald 0.1.0"
-  std::uint64_t epoch = 1;    ///< rises with every start
-  std::uint64_t seed = 1;     ///< for run ids and tokens: from the system's randomness in production
+  std::string software;     ///< "rehearsald 0.1.0"
+  std::uint64_t epoch = 1;  ///< rises with every start
+  std::uint64_t seed = 1;   ///< for run ids and tokens: from the system's randomness in production
   Duration heartbeat_interval = std::chrono::milliseconds{500};
-  Duration silence_limit = std::chrono::seconds{3};   ///< then a session is lost
+  Duration silence_limit = std::chrono::seconds{3};  ///< then a session is lost
   Duration hello_deadline = std::chrono::seconds{3};
   Duration reserve_deadline = std::chrono::seconds{3};
   Duration prepare_deadline = std::chrono::seconds{20};
@@ -73,7 +73,16 @@ struct CoordinatorOptions {
 };
 
 enum class RunState : std::uint8_t {
-  idle, reserving, preparing, connecting, ready, running, draining, finished, failed, stopped,
+  idle,
+  reserving,
+  preparing,
+  connecting,
+  ready,
+  running,
+  draining,
+  finished,
+  failed,
+  stopped,
 };
 std::string_view to_string(RunState state);
 

@@ -16,8 +16,8 @@ struct OpRecord {
   Rank rank;
   std::uint32_t iteration = 0;
   profile::OpIndex op = 0;  ///< in the rank's class
-  /// Counts the collectives of one communicator on this rank within the iteration: the same number on
-  /// all ranks, so it names the instance. Point-to-point ops: counts per communicator apart.
+  /// Counts the collectives of one communicator on this rank within the iteration: the same number
+  /// on all ranks, so it names the instance. Point-to-point ops: counts per communicator apart.
   std::uint32_t instance = 0;
   Instant ready;
   Instant done;
@@ -31,7 +31,7 @@ struct IterationRecord {
   Instant start;        ///< of its first op
   Instant appointment;  ///< when it was to start (agent's clock); equals start where there was none
   Instant done;
-  Duration waited{0};   ///< for appointments inside the iteration (phase mode); not part of its time
+  Duration waited{0};  ///< for appointments inside the iteration (phase mode); not part of its time
 };
 
 }  // namespace rehearsal::measure

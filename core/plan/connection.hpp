@@ -26,8 +26,8 @@ struct ConnectionKey {
 struct ConnectionSpec {
   ConnectionIndex index;  ///< handle on this agent, used in requests and completions
   ConnectionKey key;
-  NicIndex nic;           ///< the local NIC its traffic uses
-  std::uint32_t credits = 0;        ///< messages that may be sent and not yet released
+  NicIndex nic;               ///< the local NIC its traffic uses
+  std::uint32_t credits = 0;  ///< messages that may be sent and not yet released
   std::uint64_t message_bytes_max = 0;
 };
 

@@ -25,8 +25,8 @@ struct Nic {
   bool operator==(const Nic&) const = default;
 };
 struct Inventory {
-  std::string host;            ///< the agent's name, unique in a cluster
-  std::vector<Nic> nics;       ///< data NICs only, in rail order
+  std::string host;       ///< the agent's name, unique in a cluster
+  std::vector<Nic> nics;  ///< data NICs only, in rail order
   /// Several agents share these NICs (one `lo`): NIC counters mix them, figures are `posted`.
   bool shared_nics = false;
 
@@ -69,9 +69,9 @@ struct Flow {
 
 /// Totals of one iteration of one job.
 struct JobLoad {
-  std::uint64_t ops = 0;  ///< communication ops, over all ranks
-  Bytes on_wire;          ///< sent over the transport, summed over ranks
-  Bytes local;            ///< handed over inside agents
+  std::uint64_t ops = 0;    ///< communication ops, over all ranks
+  Bytes on_wire;            ///< sent over the transport, summed over ranks
+  Bytes local;              ///< handed over inside agents
   Duration compute_max{0};  ///< the longest sum of compute along one rank's streams
 };
 
@@ -112,7 +112,8 @@ Load expand_load(const Plan& plan);
 
 /// The connections one agent needs: those where a rank of `host` is source (`outgoing`) or
 /// destination on another host (`incoming`), and those between two ranks of the host (`local`).
-/// Ordered by key, so that both ends agree; ConnectionIndex counts through outgoing, incoming, local.
+/// Ordered by key, so that both ends agree; ConnectionIndex counts through outgoing, incoming,
+/// local.
 struct Connections {
   std::vector<ConnectionSpec> outgoing;
   std::vector<ConnectionSpec> incoming;

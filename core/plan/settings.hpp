@@ -12,12 +12,12 @@ namespace rehearsal::plan {
 /// (nccl src/include/device.h, src/enqueue.cc: 512 KiB steps, chunk 4 steps, slice 2 steps).
 struct CollectiveSettings {
   std::uint32_t channels = 2;
-  Bytes chunk{2U << 20};             ///< ring all_reduce, all_gather, reduce_scatter
+  Bytes chunk{2U << 20};  ///< ring all_reduce, all_gather, reduce_scatter
   std::uint32_t slices_per_chunk = 2;
-  Bytes pipeline_chunk{512U << 10};  ///< broadcast, reduce: chunk = slice = one step
+  Bytes pipeline_chunk{512U << 10};        ///< broadcast, reduce: chunk = slice = one step
   Bytes point_to_point_chunk{128U << 10};  ///< NCCL_P2P_NET_CHUNKSIZE
   std::uint32_t point_to_point_channels = 2;
-  std::uint32_t credits = 4;         ///< per connection; at least slices_per_chunk + 1
+  std::uint32_t credits = 4;           ///< per connection; at least slices_per_chunk + 1
   Bytes channel_bytes_min{32U << 10};  ///< a further channel only for this much traffic
 
   bool operator==(const CollectiveSettings&) const = default;
@@ -33,7 +33,8 @@ std::string_view to_string(ReceiveMode mode);
 
 struct TransportSettings {
   TransportKind kind = TransportKind::tcp;
-  std::string congestion_control = {};  ///< tcp: empty = the host's default (recorded in the report)
+  std::string congestion_control =
+      {};  ///< tcp: empty = the host's default (recorded in the report)
   ReceiveMode receive = ReceiveMode::copy;
 
   bool operator==(const TransportSettings&) const = default;
@@ -52,9 +53,9 @@ enum class SyncMode : std::uint8_t { free, iteration, phase };
 std::string_view to_string(SyncMode mode);
 
 struct Limits {
-  Duration duration = std::chrono::minutes{10};      ///< of the whole run, from the first start
-  Duration progress = std::chrono::seconds{30};      ///< no op done for this long: timed out
-  Duration start_skew = Duration::zero();            ///< zero: no limit; over it: verdict warn
+  Duration duration = std::chrono::minutes{10};  ///< of the whole run, from the first start
+  Duration progress = std::chrono::seconds{30};  ///< no op done for this long: timed out
+  Duration start_skew = Duration::zero();        ///< zero: no limit; over it: verdict warn
 
   bool operator==(const Limits&) const = default;
 };

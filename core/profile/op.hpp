@@ -38,8 +38,8 @@ inline bool is_point_to_point(OpKind kind) { return kind == OpKind::send || kind
 using OpIndex = std::uint32_t;
 
 /// One thing a rank does. Ops of one stream run one after the other in list order; `after` adds
-/// dependencies on earlier ops of the same rank on other streams. An op starts when all of these are
-/// done, and (collectives) when the communicator's previous collective on this rank is done.
+/// dependencies on earlier ops of the same rank on other streams. An op starts when all of these
+/// are done, and (collectives) when the communicator's previous collective on this rank is done.
 struct Op {
   OpKind kind = OpKind::compute;
   /// For people ("ddp bucket 3"); not part of what is sent.

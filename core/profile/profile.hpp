@@ -69,7 +69,8 @@ struct Profile {
   std::string name;
   std::uint32_t ranks = 0;
   std::vector<std::string> streams;
-  std::vector<std::string> phases;  ///< in order; never empty after validation (default "iteration")
+  std::vector<std::string>
+      phases;  ///< in order; never empty after validation (default "iteration")
   std::vector<Communicator> communicators;
   std::vector<PeerBytes> peer_bytes;
   std::vector<RankClass> classes;

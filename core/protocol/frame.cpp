@@ -33,7 +33,8 @@ Result<void> FrameDecoder::feed(std::string_view bytes) {
     buffer_.erase(0, consumed_);
     consumed_ = 0;
     buffer_ += bytes;
-    if (buffer_.size() >= kFrameHeaderBytes && announced_size(buffer_) > kFrameBytesMax) failed_ = true;
+    if (buffer_.size() >= kFrameHeaderBytes && announced_size(buffer_) > kFrameBytesMax)
+      failed_ = true;
   }
   if (failed_) {
     return fail(ErrorCode::too_large, ErrorSource::control,

@@ -13,8 +13,8 @@
 
 namespace rehearsal::replay {
 
-/// One rank's ops over connections: dependencies, streams, channels, credits. A state machine: never
-/// touches a socket, a clock or a thread. Everything is allocated by the constructor.
+/// One rank's ops over connections: dependencies, streams, channels, credits. A state machine:
+/// never touches a socket, a clock or a thread. Everything is allocated by the constructor.
 ///
 /// Feed it completions (of its own connections) and time; take the requests, post them, and say how
 /// many were accepted.
@@ -32,7 +32,8 @@ class Replayer {
 
   /// Starts `iteration`, or in mode `phase` its phase `phase`, whose ops may then run.
   /// free: starts the first iteration; the others follow by themselves.
-  void start(std::uint32_t iteration, std::uint32_t phase, Instant appointment, Instant now) noexcept;
+  void start(std::uint32_t iteration, std::uint32_t phase, Instant appointment,
+             Instant now) noexcept;
 
   /// Takes completions in.
   void on(std::span<const Completion> completions, Instant now) noexcept;

@@ -47,29 +47,29 @@ struct Completion {
 
 /// What to wait on when there is nothing to do.
 struct Wakeup {
-  int file_descriptor = -1;    ///< readable when poll() has work; −1: nothing to wait on
-  Instant deadline = kNever;   ///< when to poll() at the latest
+  int file_descriptor = -1;   ///< readable when poll() has work; −1: nothing to wait on
+  Instant deadline = kNever;  ///< when to poll() at the latest
 };
 
 struct Capabilities {
-  std::string_view name;           ///< "tcp"
-  std::string_view byte_source;    ///< how byte figures arise: "posted", "modelled"
+  std::string_view name;         ///< "tcp"
+  std::string_view byte_source;  ///< how byte figures arise: "posted", "modelled"
   std::uint64_t message_bytes_max = 0;
-  bool spins = false;              ///< wants a core to itself; otherwise wait on wakeup()
+  bool spins = false;  ///< wants a core to itself; otherwise wait on wakeup()
 };
 
 /// Moves messages between ranks. Set-up calls may allocate and block briefly; post, poll and wakeup
 /// are the data path: noexcept, no allocation, no lock, no log. One owning thread.
 ///
-/// A connection has two ends. The receiving end calls open() and gives the address away; the sending
-/// end calls connect() with it, which does not block. Both then see `connected`. Messages of one
-/// connection arrive in order and whole.
+/// A connection has two ends. The receiving end calls open() and gives the address away; the
+/// sending end calls connect() with it, which does not block. Both then see `connected`. Messages
+/// of one connection arrive in order and whole.
 ///
 /// Credits: a connection starts with spec.credits; the caller spends one for each send it posts and
-/// gets it back by a `credit` completion: when the receiver has released the slot (RDMA, memory), or
-/// when the message has left the queue of the socket and the receiver's unread bytes push back (TCP,
-/// as NCCL's socket transport does; such a receiver reads no further than `credits` messages ahead of
-/// what was released). Posting without a credit is a bug of the caller.
+/// gets it back by a `credit` completion: when the receiver has released the slot (RDMA, memory),
+/// or when the message has left the queue of the socket and the receiver's unread bytes push back
+/// (TCP, as NCCL's socket transport does; such a receiver reads no further than `credits` messages
+/// ahead of what was released). Posting without a credit is a bug of the caller.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -10,7 +10,8 @@
 namespace rehearsal::test {
 
 void expect_golden(const std::string& name, std::string_view actual) {
-  const std::filesystem::path path = std::filesystem::path(REHEARSAL_SOURCE_DIR) / "tests/golden" / name;
+  const std::filesystem::path path =
+      std::filesystem::path(REHEARSAL_SOURCE_DIR) / "tests/golden" / name;
   if (std::getenv("REHEARSAL_UPDATE_GOLDEN") != nullptr) {
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path, std::ios::binary) << actual;
@@ -20,8 +21,8 @@ void expect_golden(const std::string& name, std::string_view actual) {
   ASSERT_TRUE(file) << "no golden file " << path << "; make it with REHEARSAL_UPDATE_GOLDEN=1";
   std::ostringstream expected;
   expected << file.rdbuf();
-  EXPECT_EQ(expected.str(), actual) << "differs from " << path
-                                    << "; if that is right, REHEARSAL_UPDATE_GOLDEN=1 rewrites it";
+  EXPECT_EQ(expected.str(), actual)
+      << "differs from " << path << "; if that is right, REHEARSAL_UPDATE_GOLDEN=1 rewrites it";
 }
 
 }  // namespace rehearsal::test

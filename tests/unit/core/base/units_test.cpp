@@ -17,7 +17,8 @@ TEST(ParseBytes, ReadsBinaryAndDecimalUnits) {
 }
 
 TEST(ParseBytes, RefusesABareNumberAndSaysWhatIsRight) {
-  EXPECT_THAT(parse_bytes("64").error().message, HasSubstr("'64' has no unit; write it like 64MiB"));
+  EXPECT_THAT(parse_bytes("64").error().message,
+              HasSubstr("'64' has no unit; write it like 64MiB"));
   EXPECT_THAT(parse_bytes("MiB").error().message, HasSubstr("does not start with a number"));
   EXPECT_THAT(parse_bytes("1Mib").error().message, HasSubstr("unknown unit"));
   EXPECT_THAT(parse_bytes("99999999999TiB").error().message, HasSubstr("too large"));
@@ -38,7 +39,8 @@ TEST(ParseBitRate, ReadsUnits) {
 }
 
 TEST(FormatExact, ReadsBack) {
-  for (const std::uint64_t count : {0ULL, 1ULL, 37ULL, 1024ULL, 102228128ULL, 64ULL << 20, 1000ULL}) {
+  for (const std::uint64_t count :
+       {0ULL, 1ULL, 37ULL, 1024ULL, 102228128ULL, 64ULL << 20, 1000ULL}) {
     EXPECT_EQ(*parse_bytes(format_bytes_exact(Bytes{count})), Bytes{count});
   }
   EXPECT_EQ(format_bytes_exact(Bytes{64U << 20}), "64MiB");
