@@ -19,7 +19,10 @@ struct KeyedAddress {
   std::string address;
 };
 
-// What happens to an agent: its link to the coordinator …
+// What happens to an agent: its link to the coordinator. Its host makes the first attempt to
+// connect at start, later ones when a Reconnect says so. An attempt ends in LinkUp or LinkDown, a
+// link that is up in LinkDown, but for one that CloseLink closed: of that one nothing more is
+// heard.
 struct LinkUp {};
 struct LinkDown {
   std::string reason;
@@ -27,7 +30,8 @@ struct LinkDown {
 struct LinkMessage {
   protocol::Envelope message;
 };
-// … and its worker (agent/worker.hpp).
+// … and its worker (agent/worker.hpp). OpenWorker is answered by WorkerOpened, or by WorkerFailed
+// when it could not start: then there is no worker.
 struct WorkerOpened {
   std::vector<KeyedAddress> addresses;
 };
@@ -85,7 +89,7 @@ struct StopWorker {
 };
 /// All iterations are done: hand over measurements → WorkerStopped.
 struct FinishWorker {};
-/// Forget the worker.
+/// Forget the worker, if there is one: stops what is not stopped, and no event of it comes later.
 struct ReleaseWorker {};
 using AgentAction = std::variant<SendToCoordinator, Reconnect, CloseLink, OpenWorker, ConnectWorker,
                                  StartWorker, StopWorker, FinishWorker, ReleaseWorker, Log>;
@@ -96,10 +100,25 @@ struct AgentOptions {
   std::uint64_t seed = 1;  ///< jitter
   /// Without a word from the coordinator for this long a run falls silent and the link is closed.
   Duration silence_limit = std::chrono::seconds{3};
+  /// Without a coordinator a run ends at the next edge of an iteration, at the latest this long
+  /// after the coordinator's last word.
+  Duration orphan_limit = std::chrono::seconds{4};
+  /// A worker that has not stopped by then is released as it is.
+  Duration worker_stop_deadline = std::chrono::seconds{2};
+  std::uint64_t plan_bytes_max = std::uint64_t{512} << 20;
   Duration reconnect_min = std::chrono::milliseconds{100};
   Duration reconnect_max = std::chrono::seconds{2};
   Duration clock_probe_interval =
       std::chrono::milliseconds{50};  ///< slower once the estimate is good
+};
+
+/// For metrics and tests.
+struct AgentView {
+  bool joined = false;  ///< the coordinator has welcomed this agent
+  std::string run;      ///< reserved for; empty: none
+  bool clock_known = false;
+  Duration clock_offset{0};  ///< coordinator = agent + offset
+  Duration clock_error_bound{0};
 };
 
 /// The agent's side of the protocol: joins the coordinator, measures its clock against the
@@ -113,8 +132,7 @@ class AgentSession {
   std::vector<AgentAction> on(const AgentEvent& event, Instant now);
   Instant next_deadline() const;
 
-  /// The run this agent is reserved for; empty: none.
-  const std::string& run() const;
+  AgentView view(Instant now) const;
 
  private:
   struct State;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -37,6 +39,8 @@ struct Send {
   SessionId session;
   protocol::Envelope message;
 };
+/// Sends what is queued, then closes. The coordinator has forgotten the session already: nothing
+/// more is to be told of it.
 struct Close {
   SessionId session;
   std::string reason;
@@ -68,8 +72,18 @@ struct CoordinatorOptions {
   Duration prepare_deadline = std::chrono::seconds{20};
   Duration connect_deadline = std::chrono::seconds{20};
   Duration drain_deadline = std::chrono::seconds{20};
-  Duration stop_deadline = std::chrono::seconds{3};
+  Duration stop_deadline = std::chrono::seconds{3};     ///< for partial results after a stop
+  Duration release_deadline = std::chrono::seconds{1};  ///< then an agent's session is closed
   Duration start_lead = std::chrono::milliseconds{5};  ///< appointments are at least this far ahead
+  Duration progress_interval =
+      std::chrono::milliseconds{100};  ///< between RunProgress to operators
+  /// Uploads of one operator session together.
+  std::uint64_t profile_bytes_max = std::uint64_t{256} << 20;
+  std::size_t profiles_max = 64;
+  /// Measurements of one agent, encoded.
+  std::uint64_t results_bytes_max = std::uint64_t{64} << 20;
+  /// Wall time of an instant as a label (RFC 3339) for reports; unset: reports carry none.
+  std::function<std::string(Instant)> wall_time = nullptr;
 };
 
 enum class RunState : std::uint8_t {
