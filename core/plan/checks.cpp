@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "core/base/text.hpp"
 
@@ -29,6 +30,27 @@ bool is_letter_or_digit(char c) {
 std::optional<Wrong> check_count(std::string_view key, std::uint32_t value, std::uint32_t most) {
   if (value >= 1 && value <= most) return std::nullopt;
   return Wrong{key, "is " + std::to_string(value), "expected 1 to " + std::to_string(most)};
+}
+
+std::optional<Wrong> wrong_name(std::string_view key, std::string_view name) {
+  return Wrong{key, in_quotes(name) + " is no name", std::string(kNameRule)};
+}
+
+std::optional<Wrong> check_names(std::string_view key, std::string_view one,
+                                 const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() > most) {
+    return Wrong{key, std::to_string(names.size()) + " are listed",
+                 "at most " + std::to_string(most)};
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!is_name(name)) return wrong_name(key, name);
+    if (!seen.insert(name).second) {
+      return Wrong{key, std::string(one) + " " + in_quotes(name) + " is listed twice",
+                   "every " + std::string(one) + " once"};
+    }
+  }
+  return std::nullopt;
 }
 
 // A size that is cut into `parts` equal messages.
@@ -143,6 +165,42 @@ std::optional<Wrong> check(const Expectation& expectation) {
   return Wrong{has_least ? "at_least" : "at_most",
                expectation.metric + " is a duration and needs an upper bound",
                "at_most: with a duration above zero, like 20ms, and no at_least"};
+}
+
+std::optional<Wrong> check(const DrillJob& job) {
+  if (!is_name(job.name)) return wrong_name("name", job.name);
+  const bool printable = std::ranges::none_of(
+      job.profile, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (job.profile.empty() || job.profile.size() > kProfileNameMax || !printable) {
+    return Wrong{"profile", in_quotes(job.profile) + " can be no file or profile",
+                 "a file beside the drill, or the name of a shipped profile"};
+  }
+  if (job.hosts.empty()) return Wrong{"hosts", "no host is listed", "at least one"};
+  if (auto wrong = check_names("hosts", "host", job.hosts, kHostsMax)) return wrong;
+  if (job.ranks_per_host > kRanksPerHostMax) {
+    return Wrong{"ranks_per_host", "is " + std::to_string(job.ranks_per_host),
+                 "expected 1 to " + std::to_string(kRanksPerHostMax)};
+  }
+  return check_names("nics", "NIC", job.nics, kNicsMax);
+}
+
+std::optional<Wrong> check(const Drill& drill) {
+  if (!is_name(drill.name)) return wrong_name("drill", drill.name);
+  if (drill.jobs.empty() || drill.jobs.size() > kJobsMax) {
+    return Wrong{"jobs", std::to_string(drill.jobs.size()) + " jobs",
+                 "expected 1 to " + std::to_string(kJobsMax)};
+  }
+  std::set<std::string_view> names;
+  for (const DrillJob& job : drill.jobs) {
+    if (names.insert(job.name).second) continue;
+    return Wrong{"jobs", "two jobs are named " + in_quotes(job.name),
+                 "every job a name of its own"};
+  }
+  if (drill.expectations.size() > kExpectationsMax) {
+    return Wrong{"expectations", std::to_string(drill.expectations.size()) + " expectations",
+                 "at most " + std::to_string(kExpectationsMax)};
+  }
+  return check_count("iterations", drill.iterations, kIterationsMax);
 }
 
 bool is_name(std::string_view name) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/plan/drill.hpp"
 #include "core/plan/settings.hpp"
 #include "core/profile/op.hpp"
 
@@ -22,6 +23,7 @@ inline constexpr std::size_t kJobsMax = 64;
 inline constexpr std::size_t kNicsMax = 64;
 inline constexpr std::size_t kExpectationsMax = 64;
 inline constexpr std::size_t kNameMax = 64;
+inline constexpr std::size_t kProfileNameMax = 1024;
 inline constexpr std::uint32_t kRanksPerHostMax = 1024;
 inline constexpr Duration kRunDurationMax = std::chrono::hours{168};
 
@@ -38,6 +40,10 @@ std::optional<Wrong> check(const CollectiveSettings& collectives);
 std::optional<Wrong> check(const LocalSettings& local);
 std::optional<Wrong> check(const Limits& limits);
 std::optional<Wrong> check(const Expectation& expectation);
+/// One job by itself: names, hosts and NICs listed twice.
+std::optional<Wrong> check(const DrillJob& job);
+/// What is not inside one of the groups above: name, number and names of jobs, iterations.
+std::optional<Wrong> check(const Drill& drill);
 
 /// Drills, jobs, hosts and NICs: 1 to 64 of letters, digits and ". _ - :", the first a letter or
 /// digit.
