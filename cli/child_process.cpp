@@ -31,9 +31,8 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string inherited = *entry;
     const std::string name = inherited.substr(0, inherited.find('=') + 1);
-    const bool is_replaced = std::any_of(added.begin(), added.end(), [&](const std::string& set) {
-      return set.starts_with(name);
-    });
+    const bool is_replaced = std::any_of(
+        added.begin(), added.end(), [&](const std::string& set) { return set.starts_with(name); });
     if (!is_replaced) result.push_back(inherited);
   }
   return result;
@@ -45,7 +44,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
   // The parent may die before this line: then nobody would send the signal.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kExecFailed);
-  signal(SIGINT, SIG_IGN);  // Ctrl-C reaches the whole terminal; the parent decides what ends
+  setpgid(0, 0);  // Ctrl-C on the terminal is for the parent, which decides what ends
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
   execve(arguments[0], arguments, environment);

@@ -24,9 +24,9 @@ constexpr Duration kWelcomeLimit = std::chrono::seconds{5};
 constexpr Duration kHeartbeatInterval = std::chrono::milliseconds{500};
 constexpr Duration kSilenceLimit = std::chrono::seconds{5};
 constexpr ErrorCode kCodes[] = {
-    ErrorCode::invalid_input, ErrorCode::unsupported,  ErrorCode::not_found,
-    ErrorCode::refused,       ErrorCode::too_large,    ErrorCode::protocol,
-    ErrorCode::disconnected,  ErrorCode::timed_out,    ErrorCode::system,
+    ErrorCode::invalid_input, ErrorCode::unsupported, ErrorCode::not_found,
+    ErrorCode::refused,       ErrorCode::too_large,   ErrorCode::protocol,
+    ErrorCode::disconnected,  ErrorCode::timed_out,   ErrorCode::system,
 };
 
 Error error_of(const protocol::Failure& failure) {
@@ -168,7 +168,8 @@ Result<void> OperatorSession::State::greet() {
 
 Result<OperatorSession> OperatorSession::open(const std::string& coordinator) {
   ASSIGN_OR_RETURN(const runtime::Endpoint endpoint, runtime::parse_endpoint(coordinator));
-  if (endpoint.port == 0) return invalid("coordinator '" + coordinator + "': port 0; expected 1 to 65535");
+  if (endpoint.port == 0)
+    return invalid("coordinator '" + coordinator + "': port 0; expected 1 to 65535");
   OperatorSession session{std::make_unique<State>(endpoint)};
   RETURN_IF_ERROR(session.state_->connect());
   RETURN_IF_ERROR(session.state_->greet());
@@ -224,8 +225,8 @@ Result<std::optional<Envelope>> OperatorSession::receive(Instant deadline,
     state.send_heartbeat_if_due(now);
     state.arm_wake();
     state.run_until(
-        std::min({deadline, state.next_heartbeat, state.last_heard + state.silence_limit +
-                                                      std::chrono::milliseconds{1}}));
+        std::min({deadline, state.next_heartbeat,
+                  state.last_heard + state.silence_limit + std::chrono::milliseconds{1}}));
   }
 }
 
@@ -237,8 +238,9 @@ Result<Envelope> OperatorSession::expect(Envelope::MessageCase kind, Duration li
     if (!message) continue;  // an interrupt: what is expected comes soon, or the deadline does
     if (message->message_case() == kind) return std::move(*message);
     return fail(ErrorCode::protocol, ErrorSource::control,
-                "the coordinator sent " + std::string{protocol::message_name(message->message_case())} +
-                    " instead of " + awaited);
+                "the coordinator sent " +
+                    std::string{protocol::message_name(message->message_case())} + " instead of " +
+                    awaited);
   }
 }
 

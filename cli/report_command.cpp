@@ -5,17 +5,17 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/run_folder.hpp"
 #include "core/report/table.hpp"
+#include "runtime/files.hpp"
 
 namespace rehearsal::cli {
 namespace {
 
-constexpr std::uint64_t kSummaryBytesMax = std::uint64_t{256} << 20;
+constexpr Bytes kSummaryBytesMax{256U << 20};
 
 Result<ExitCode> show_report(const std::filesystem::path& folder, bool as_json) {
   const std::filesystem::path path = folder / "summary.json";
-  ASSIGN_OR_RETURN(const std::string text, read_file(path, kSummaryBytesMax));
+  ASSIGN_OR_RETURN(const std::string text, runtime::read_file(path, kSummaryBytesMax));
   auto summary = report::read_summary(text);
   if (!summary) return Failure{summary.error().within(path.string())};
   if (as_json)

@@ -30,7 +30,8 @@ std::string clock_of(const protocol::AgentStatus& agent) {
 
 std::string first_line(const protocol::StatusReply& status) {
   std::string line = status.software() + ": ";
-  if (status.run().empty()) return line + "no run, " + std::to_string(status.agents_size()) + " agents\n";
+  if (status.run().empty())
+    return line + "no run, " + std::to_string(status.agents_size()) + " agents\n";
   return line + "run " + status.run() + " is " + status.state() + ", iteration " +
          std::to_string(status.iterations_done()) + " of " + std::to_string(status.iterations()) +
          " done, " + std::to_string(status.agents_size()) + " agents\n";
