@@ -16,7 +16,7 @@ find_path(ASIO_INCLUDE_DIR asio.hpp REQUIRED)
 add_library(asio STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/asio/asio.cpp)
 target_include_directories(asio SYSTEM PUBLIC ${ASIO_INCLUDE_DIR})
 target_compile_definitions(asio PUBLIC
-  ASIO_STANDALONE ASIO_NO_DEPRECATED ASIO_SEPARATE_COMPILATION
+  ASIO_STANDALONE ASIO_SEPARATE_COMPILATION  # RESTinio needs the deprecated names
   $<$<CXX_COMPILER_ID:Clang>:ASIO_HAS_CO_AWAIT=1>
   $<$<CXX_COMPILER_ID:Clang>:ASIO_HAS_STD_COROUTINE=1>)
 set_target_properties(asio PROPERTIES CXX_CLANG_TIDY "")
