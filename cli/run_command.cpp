@@ -3,6 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/drill_file.hpp"
+#include "cli/interrupts.hpp"
 #include "cli/run_session.hpp"
 
 namespace rehearsal::cli {
@@ -10,7 +11,8 @@ namespace {
 
 Result<ExitCode> run(const std::string& path, const RunOptions& options) {
   ASSIGN_OR_RETURN(const DrillFile drill, load_drill(path));
-  return run_drill(drill, options);
+  Interrupts interrupts;
+  return run_drill(drill, options, interrupts);
 }
 
 }  // namespace

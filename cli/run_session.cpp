@@ -18,8 +18,8 @@ namespace {
 using protocol::Envelope;
 
 constexpr Duration kStartLimit = std::chrono::seconds{60};
-/// For the partial report after an interrupt.
-constexpr Duration kStopLimit = std::chrono::seconds{3};
+/// For the partial report after an interrupt: the coordinator gives agents three seconds.
+constexpr Duration kStopLimit = std::chrono::seconds{5};
 /// What a run may take beside its traffic: more than the coordinator's deadlines for all states
 /// together, so it is the coordinator that says for whom a run waits in vain.
 constexpr Duration kOverheadMax = std::chrono::minutes{2};
@@ -131,9 +131,9 @@ class RunSession {
 
 }  // namespace
 
-Result<ExitCode> run_drill(const DrillFile& drill, const RunOptions& options) {
+Result<ExitCode> run_drill(const DrillFile& drill, const RunOptions& options,
+                           Interrupts& interrupts) {
   if (options.out) RETURN_IF_ERROR(check_run_folder_is_free(*options.out));
-  Interrupts interrupts;
   ASSIGN_OR_RETURN(OperatorSession session, OperatorSession::open(options.coordinator));
   RunSession run{session, interrupts, options};
   return run.run(drill);

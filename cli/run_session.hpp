@@ -10,6 +10,7 @@
 namespace rehearsal::cli {
 
 struct DrillFile;
+class Interrupts;
 
 struct RunOptions {
   std::string coordinator;
@@ -22,6 +23,7 @@ struct RunOptions {
 /// Has a drill run from beginning to end: uploads, starts, shows progress on stderr, takes the
 /// files, prints the table on stdout. An interrupt stops the run and still takes the partial
 /// report; a second one ends the process. The verdict's code, or why there is none.
-Result<ExitCode> run_drill(const DrillFile& drill, const RunOptions& options);
+Result<ExitCode> run_drill(const DrillFile& drill, const RunOptions& options,
+                           Interrupts& interrupts);
 
 }  // namespace rehearsal::cli
