@@ -21,14 +21,6 @@ ExitCode exit_code_of(const Error& error) {
   return ExitCode::unknown;
 }
 
-std::optional<ExitCode> exit_code_of_verdict(std::string_view verdict) {
-  if (verdict == "pass") return ExitCode::pass;
-  if (verdict == "warn") return ExitCode::warn;
-  if (verdict == "fail") return ExitCode::fail;
-  if (verdict == "unknown") return ExitCode::unknown;
-  return std::nullopt;
-}
-
 ExitCode exit_code_of_number(unsigned number) {
   return number <= 3 ? static_cast<ExitCode>(number) : ExitCode::unknown;
 }

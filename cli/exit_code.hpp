@@ -1,8 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string_view>
-
 #include "core/base/result.hpp"
 
 namespace rehearsal::cli {
@@ -18,9 +15,6 @@ enum class ExitCode : int {
 
 /// The code of a command that ended with `error`: wrong input is `usage`, all else `unknown`.
 ExitCode exit_code_of(const Error& error);
-
-/// "pass", "warn", "fail" and "unknown", as in summary.json; none for another word.
-std::optional<ExitCode> exit_code_of_verdict(std::string_view verdict);
 
 /// The code as it came over the wire; what is not 0 to 3 counts as unknown.
 ExitCode exit_code_of_number(unsigned number);
