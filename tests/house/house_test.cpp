@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -115,6 +116,7 @@ TEST(House, NobodyRunsAShell) {
       std::ifstream stream(kRoot / file);
       std::string text;
       for (int line = 1; std::getline(stream, text); ++line) {
+        text.resize(std::min(text.find("//"), text.size()));  // comments may use the words
         EXPECT_FALSE(std::regex_search(text, kShell)) << file << ":" << line << ": " << text;
       }
     }

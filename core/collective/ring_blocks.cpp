@@ -1,0 +1,110 @@
+#include "core/collective/ring_blocks.hpp"
+
+namespace rehearsal::collective {
+
+namespace {
+
+Action action_of(RingBlocks::Kind kind, std::uint32_t stage, std::uint32_t size) {
+  const bool gathers = kind == RingBlocks::Kind::all_gather;
+  if (stage == 0) return Action::send;
+  if (stage + 1 < size) return gathers ? Action::recv_copy_send : Action::recv_reduce_send;
+  return gathers ? Action::recv : Action::recv_reduce;
+}
+
+/// Block lengths differ by at most one byte: floor and ceil.
+std::uint64_t part_bytes_max(std::uint64_t bytes, std::uint32_t size, std::uint32_t channels,
+                             std::uint32_t channel) {
+  return std::max(channel_part(bytes / size, channels, channel).size(),
+                  channel_part(divide_up(bytes, size), channels, channel).size());
+}
+
+}  // namespace
+
+RingBlocks::RingBlocks(Kind kind, std::uint64_t bytes, Place place,
+                       const Settings& settings) noexcept
+    : kind_(kind),
+      bytes_(bytes),
+      place_(place),
+      slicing_{align_up(settings.chunk.count()), settings.slices_per_chunk},
+      channels_(channels_for(bytes, settings.channels, settings.channel_bytes_min.count())) {}
+
+RingBlocks::Cursor::Cursor(const RingBlocks& algorithm, std::uint32_t channel) noexcept
+    : kind_(algorithm.kind_),
+      place_(algorithm.place_),
+      slicing_(algorithm.slicing_),
+      bytes_(algorithm.bytes_),
+      channels_(algorithm.channels_),
+      channel_(static_cast<std::uint16_t>(channel)),
+      part_bytes_max_(part_bytes_max(bytes_, place_.size, channels_, channel)) {}
+
+Range RingBlocks::Cursor::chunk_of(std::uint32_t block) const noexcept {
+  const Range whole = block_of(bytes_, place_.size, block);
+  const Range part = channel_part(whole.size(), channels_, channel_);
+  const std::uint64_t begin = std::min(part.begin + chunk_offset_, part.end);
+  const std::uint64_t end = std::min(begin + slicing_.chunk, part.end);
+  return {whole.begin + begin, whole.begin + end};
+}
+
+bool RingBlocks::Cursor::next(Step& step) noexcept {
+  const std::uint32_t n = place_.size;
+  const std::uint32_t first = kind_ == Kind::all_gather ? 0 : 1;
+  for (; chunk_offset_ < part_bytes_max_; chunk_offset_ += slicing_.chunk, stage_ = 0) {
+    for (; stage_ < n; ++stage_, slice_offset_ = 0) {
+      const Range chunk = chunk_of((place_.position + 2 * n - first - stage_) % n);
+      if (slice_offset_ >= chunk.size()) continue;
+      const std::uint64_t bytes =
+          std::min(slicing_.slice_bytes(chunk.size()), chunk.size() - slice_offset_);
+      step = Step{.action = action_of(kind_, stage_, n),
+                  .from = place_.previous(),
+                  .to = place_.next(),
+                  .channel = channel_,
+                  .offset = chunk.begin + slice_offset_,
+                  .bytes = bytes};
+      slice_offset_ += bytes;
+      return true;
+    }
+  }
+  return false;
+}
+
+std::uint64_t RingBlocks::messages_of_part(std::uint64_t bytes) const noexcept {
+  return bytes / slicing_.chunk * slicing_.count(slicing_.chunk) +
+         slicing_.count(bytes % slicing_.chunk);
+}
+
+Traffic RingBlocks::sent_on(std::uint32_t channel, std::uint32_t position) const noexcept {
+  // A rank sends every block but one: gathering, that of the next rank; scattering, its own.
+  const std::uint32_t n = place_.size;
+  const std::uint32_t left_out = kind_ == Kind::all_gather ? (position + 1) % n : position;
+  const auto part = [&](std::uint64_t block) {
+    return channel_part(block, channels_, channel).size();
+  };
+  const std::uint64_t small = part(bytes_ / n);
+  const std::uint64_t large = part(bytes_ / n + 1);
+  const std::uint64_t large_count = bytes_ % n;
+  const std::uint64_t own = part(block_of(bytes_, n, left_out).size());
+  Traffic traffic{.peer = (position + 1) % n, .channel = static_cast<std::uint16_t>(channel)};
+  traffic.bytes = large_count * large + (n - large_count) * small - own;
+  traffic.messages = large_count * messages_of_part(large) +
+                     (n - large_count) * messages_of_part(small) - messages_of_part(own);
+  traffic.message_bytes_max = slicing_.message_bytes_max(
+      std::min(part_bytes_max(bytes_, n, channels_, channel), slicing_.chunk));
+  return traffic;
+}
+
+void RingBlocks::append_sent(std::vector<Traffic>& out) const {
+  for (std::uint32_t channel = 0; channel < lane_count(); ++channel) {
+    const Traffic traffic = sent_on(channel, place_.position);
+    if (traffic.messages > 0) out.push_back(traffic);
+  }
+}
+
+void RingBlocks::append_received(std::vector<Traffic>& out) const {
+  for (std::uint32_t channel = 0; channel < lane_count(); ++channel) {
+    Traffic traffic = sent_on(channel, place_.previous());
+    traffic.peer = place_.previous();
+    if (traffic.messages > 0) out.push_back(traffic);
+  }
+}
+
+}  // namespace rehearsal::collective

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/units.hpp"
+
+namespace rehearsal::collective {
+
+/// How collectives become messages. Defaults are NCCL's for ring and Simple
+/// (nccl src/include/device.h, src/enqueue.cc: 512 KiB steps, chunk 4 steps, slice 2 steps).
+struct Settings {
+  std::uint32_t channels = 2;
+  Bytes chunk{2U << 20};  ///< ring all_reduce, all_gather, reduce_scatter
+  std::uint32_t slices_per_chunk = 2;
+  Bytes pipeline_chunk{512U << 10};        ///< broadcast, reduce: chunk = slice = one step
+  Bytes point_to_point_chunk{128U << 10};  ///< NCCL_P2P_NET_CHUNKSIZE
+  std::uint32_t point_to_point_channels = 2;
+  std::uint32_t credits = 4;           ///< per connection; at least slices_per_chunk + 1
+  Bytes channel_bytes_min{32U << 10};  ///< a further channel only for this much traffic
+
+  bool operator==(const Settings&) const = default;
+};
+
+}  // namespace rehearsal::collective

@@ -1,0 +1,228 @@
+#include "core/plan/checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/base/text.hpp"
+
+namespace rehearsal::plan {
+namespace {
+
+using profile::OpKind;
+
+// Slices end on this boundary, so that a vectorised reduction never straddles two of them (NCCL).
+constexpr std::uint64_t kAlignment = 16;
+constexpr std::size_t kCongestionControlMax = 15;  // TCP_CA_NAME_MAX − 1
+constexpr std::string_view kBusbw = "_busbw";
+
+constexpr std::array<std::string_view, 3> kDurationMetrics = {"iteration_p50", "iteration_p99",
+                                                              "start_skew_max"};
+// Kinds whose bus bandwidth is defined (a barrier moves nothing).
+constexpr std::array kBusbwKinds = {OpKind::all_reduce, OpKind::all_gather, OpKind::reduce_scatter,
+                                    OpKind::all_to_all, OpKind::broadcast,  OpKind::reduce,
+                                    OpKind::gather,     OpKind::scatter};
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+std::optional<Wrong> check_count(std::string_view key, std::uint32_t value, std::uint32_t most) {
+  if (value >= 1 && value <= most) return std::nullopt;
+  return Wrong{key, "is " + std::to_string(value), "expected 1 to " + std::to_string(most)};
+}
+
+std::optional<Wrong> wrong_name(std::string_view key, std::string_view name) {
+  return Wrong{key, in_quotes(name) + " is no name", std::string(kNameRule)};
+}
+
+std::optional<Wrong> check_names(std::string_view key, std::string_view one,
+                                 const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() > most) {
+    return Wrong{key, std::to_string(names.size()) + " are listed",
+                 "at most " + std::to_string(most)};
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!is_name(name)) return wrong_name(key, name);
+    if (!seen.insert(name).second) {
+      return Wrong{key, std::string(one) + " " + in_quotes(name) + " is listed twice",
+                   "every " + std::string(one) + " once"};
+    }
+  }
+  return std::nullopt;
+}
+
+// A size that is cut into `parts` equal messages.
+std::optional<Wrong> check_chunk(std::string_view key, Bytes chunk, std::uint32_t parts) {
+  const std::uint64_t step = kAlignment * parts;
+  if (chunk.count() != 0 && chunk <= kChunkMax && chunk.count() % step == 0) return std::nullopt;
+  const std::string times =
+      parts == 1 ? "" : " (" + std::to_string(parts) + " slices of whole 16 B)";
+  return Wrong{key, "is " + format_bytes_exact(chunk),
+               "expected a multiple of " + std::to_string(step) + "B" + times + " up to " +
+                   format_bytes_exact(kChunkMax)};
+}
+
+std::optional<Wrong> check_span(std::string_view key, Duration value, Duration least,
+                                Duration most) {
+  if (value >= least && value <= most) return std::nullopt;
+  return Wrong{key, "is " + format_duration_exact(value),
+               "expected " + format_duration_exact(least) + " to " + format_duration_exact(most)};
+}
+
+bool is_congestion_control(std::string_view name) {
+  return name.size() <= kCongestionControlMax && std::ranges::all_of(name, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
+}  // namespace
+
+std::optional<Wrong> check(const TransportSettings& transport) {
+  if (!is_congestion_control(transport.congestion_control)) {
+    return Wrong{"congestion_control",
+                 in_quotes(transport.congestion_control) + " is no name of a congestion control",
+                 "1 to 15 of a-z, 0-9 and '_', like reno, cubic or bbr"};
+  }
+  if (transport.kind == TransportKind::tcp) return std::nullopt;
+  if (!transport.congestion_control.empty()) {
+    return Wrong{"congestion_control", "is a setting of tcp", "leave it out, or use kind: tcp"};
+  }
+  if (transport.receive != ReceiveMode::copy) {
+    return Wrong{"receive", "discard is a setting of tcp", "leave it out, or use kind: tcp"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Wrong> check(const CollectiveSettings& collectives) {
+  if (auto wrong = check_count("channels", collectives.channels, kChannelsMax)) return wrong;
+  if (auto wrong =
+          check_count("slices_per_chunk", collectives.slices_per_chunk, kSlicesPerChunkMax)) {
+    return wrong;
+  }
+  if (auto wrong = check_chunk("chunk", collectives.chunk, collectives.slices_per_chunk)) {
+    return wrong;
+  }
+  if (auto wrong = check_chunk("pipeline_chunk", collectives.pipeline_chunk, 1)) return wrong;
+  if (auto wrong = check_chunk("point_to_point_chunk", collectives.point_to_point_chunk, 1)) {
+    return wrong;
+  }
+  if (auto wrong = check_count("point_to_point_channels", collectives.point_to_point_channels,
+                               kChannelsMax)) {
+    return wrong;
+  }
+  if (auto wrong = check_count("credits", collectives.credits, kCreditsMax)) return wrong;
+  if (collectives.credits < collectives.slices_per_chunk + 1) {
+    const std::string least = std::to_string(collectives.slices_per_chunk + 1);
+    return Wrong{"credits",
+                 "is " + std::to_string(collectives.credits) + " with " +
+                     std::to_string(collectives.slices_per_chunk) +
+                     " slices per chunk: a ring's receive-reduce-send can then wait for itself",
+                 "expected at least slices_per_chunk + 1 = " + least};
+  }
+  if (collectives.channel_bytes_min.count() == 0) {
+    return Wrong{"channel_bytes_min", "is 0B", "expected at least 1B"};
+  }
+  return std::nullopt;
+}
+
+std::optional<Wrong> check(const LocalSettings& local) {
+  if (local.rate.bits_per_second() == 0) {
+    return Wrong{"rate", "is 0bit/s: nothing would ever be handed over",
+                 "expected a rate, like 2400Gbit/s"};
+  }
+  return check_span("latency", local.latency, Duration::zero(), std::chrono::seconds{1});
+}
+
+std::optional<Wrong> check(const Limits& limits) {
+  const Duration least = std::chrono::milliseconds{100};
+  if (auto wrong = check_span("duration", limits.duration, least, kRunDurationMax)) return wrong;
+  if (auto wrong = check_span("progress", limits.progress, least, std::chrono::hours{1})) {
+    return wrong;
+  }
+  return check_span("start_skew", limits.start_skew, Duration::zero(), std::chrono::seconds{60});
+}
+
+std::optional<Wrong> check(const Expectation& expectation) {
+  const std::vector<std::string> metrics = expectation_metrics();
+  if (std::ranges::find(metrics, expectation.metric) == metrics.end()) {
+    const std::vector<std::string_view> words(metrics.begin(), metrics.end());
+    const std::string_view meant = closest(expectation.metric, words);
+    return Wrong{"metric", in_quotes(expectation.metric) + " is no metric",
+                 (meant.empty() ? "" : "did you mean '" + std::string(meant) + "'? ") +
+                     "expected one of " + joined(metrics)};
+  }
+  const bool has_most = expectation.at_most > Duration::zero();
+  const bool has_least = expectation.at_least.bits_per_second() != 0;
+  if (is_rate_metric(expectation.metric)) {
+    if (has_least && !has_most) return std::nullopt;
+    return Wrong{has_most ? "at_most" : "at_least",
+                 expectation.metric + " is a rate and needs a lower bound",
+                 "at_least: with a rate above zero, like 18Gbit/s, and no at_most"};
+  }
+  if (has_most && !has_least) return std::nullopt;
+  return Wrong{has_least ? "at_least" : "at_most",
+               expectation.metric + " is a duration and needs an upper bound",
+               "at_most: with a duration above zero, like 20ms, and no at_least"};
+}
+
+std::optional<Wrong> check(const DrillJob& job) {
+  if (!is_name(job.name)) return wrong_name("name", job.name);
+  const bool printable = std::ranges::none_of(
+      job.profile, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (job.profile.empty() || job.profile.size() > kProfileNameMax || !printable) {
+    return Wrong{"profile", in_quotes(job.profile) + " can be no file or profile",
+                 "a file beside the drill, or the name of a shipped profile"};
+  }
+  if (job.hosts.empty()) return Wrong{"hosts", "no host is listed", "at least one"};
+  if (auto wrong = check_names("hosts", "host", job.hosts, kHostsMax)) return wrong;
+  if (job.ranks_per_host > kRanksPerHostMax) {
+    return Wrong{"ranks_per_host", "is " + std::to_string(job.ranks_per_host),
+                 "expected 1 to " + std::to_string(kRanksPerHostMax)};
+  }
+  return check_names("nics", "NIC", job.nics, kNicsMax);
+}
+
+std::optional<Wrong> check(const Drill& drill) {
+  if (!is_name(drill.name)) return wrong_name("drill", drill.name);
+  if (drill.jobs.empty() || drill.jobs.size() > kJobsMax) {
+    return Wrong{"jobs", std::to_string(drill.jobs.size()) + " jobs",
+                 "expected 1 to " + std::to_string(kJobsMax)};
+  }
+  std::set<std::string_view> names;
+  for (const DrillJob& job : drill.jobs) {
+    if (names.insert(job.name).second) continue;
+    return Wrong{"jobs", "two jobs are named " + in_quotes(job.name),
+                 "every job a name of its own"};
+  }
+  if (drill.expectations.size() > kExpectationsMax) {
+    return Wrong{"expectations", std::to_string(drill.expectations.size()) + " expectations",
+                 "at most " + std::to_string(kExpectationsMax)};
+  }
+  return check_count("iterations", drill.iterations, kIterationsMax);
+}
+
+bool is_name(std::string_view name) {
+  if (name.empty() || name.size() > kNameMax || !is_letter_or_digit(name.front())) return false;
+  return std::ranges::all_of(name, [](char c) {
+    return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-' || c == ':';
+  });
+}
+
+std::vector<std::string> expectation_metrics() {
+  std::vector<std::string> result(kDurationMetrics.begin(), kDurationMetrics.end());
+  for (const OpKind kind : kBusbwKinds) {
+    result.push_back(std::string(to_string(kind)) + std::string(kBusbw));
+  }
+  return result;
+}
+
+bool is_rate_metric(std::string_view metric) { return metric.ends_with(kBusbw); }
+
+std::optional<OpKind> kind_of_metric(std::string_view metric) {
+  if (!is_rate_metric(metric)) return std::nullopt;
+  return profile::op_kind(metric.substr(0, metric.size() - kBusbw.size()));
+}
+
+}  // namespace rehearsal::plan

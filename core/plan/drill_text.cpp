@@ -1,0 +1,197 @@
+#include "core/plan/drill_text.hpp"
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "core/plan/checks.hpp"
+#include "core/plan/host_list.hpp"
+#include "core/yaml/yaml.hpp"
+
+namespace rehearsal::plan {
+namespace {
+
+using yaml::Mapping;
+using yaml::Node;
+
+// Puts the value of `key`, read by a member of Node or a function of one, into `target` if the key
+// is there.
+template <typename Value, typename Read>
+Result<void> take(const Mapping& mapping, std::string_view key, Value& target, Read read) {
+  const std::optional<Node> node = mapping.optional(key);
+  if (!node) return {};
+  ASSIGN_OR_RETURN(target, std::invoke(read, *node));
+  return {};
+}
+
+auto count_up_to(std::uint32_t most) {
+  return [most](const Node& node) { return node.integer32(1, most); };
+}
+
+// Blames the key that a check names, or the whole group where that key is not written.
+template <typename Group>
+Result<void> checked(const Group& group, const Mapping& mapping) {
+  const std::optional<Wrong> wrong = check(group);
+  if (!wrong) return {};
+  if (const auto node = mapping.optional(wrong->key)) return node->wrong(wrong->what, wrong->right);
+  return mapping.wrong(std::string(wrong->key) + ": " + wrong->what, wrong->right);
+}
+
+Result<std::vector<std::string>> read_names(const Node& node) {
+  ASSIGN_OR_RETURN(const auto items, node.items());
+  std::vector<std::string> names;
+  for (const Node& item : items) {
+    ASSIGN_OR_RETURN(names.emplace_back(), item.text());
+  }
+  return names;
+}
+
+Result<std::vector<std::string>> read_hosts(const Node& node) {
+  std::vector<Node> items = {node};
+  if (!node.is_scalar()) {
+    ASSIGN_OR_RETURN(items, node.items());
+  }
+  std::vector<std::string> hosts;
+  for (const Node& item : items) {
+    ASSIGN_OR_RETURN(const std::string text, item.text());
+    const auto names = expand_host_list(text);
+    if (!names) return item.wrong(names.error().message, "");
+    if (hosts.size() + names->size() > kHostsMax) {
+      return node.wrong("more than " + std::to_string(kHostsMax) + " hosts", "fewer");
+    }
+    hosts.insert(hosts.end(), names->begin(), names->end());
+  }
+  return hosts;
+}
+
+Result<DrillJob> read_job(const Node& node) {
+  ASSIGN_OR_RETURN(const Mapping mapping,
+                   node.as_mapping({"name", "profile", "hosts", "ranks_per_host", "nics"}));
+  DrillJob job;
+  ASSIGN_OR_RETURN(const Node profile, mapping.required("profile"));
+  ASSIGN_OR_RETURN(const Node hosts, mapping.required("hosts"));
+  ASSIGN_OR_RETURN(const Node name, mapping.required("name"));
+  ASSIGN_OR_RETURN(job.name, name.text());
+  ASSIGN_OR_RETURN(job.profile, profile.text());
+  ASSIGN_OR_RETURN(job.hosts, read_hosts(hosts));
+  RETURN_IF_ERROR(
+      take(mapping, "ranks_per_host", job.ranks_per_host, count_up_to(kRanksPerHostMax)));
+  RETURN_IF_ERROR(take(mapping, "nics", job.nics, read_names));
+  RETURN_IF_ERROR(checked(job, mapping));
+  return job;
+}
+
+Result<std::vector<DrillJob>> read_jobs(const Node& node) {
+  ASSIGN_OR_RETURN(const auto items, node.items());
+  std::vector<DrillJob> jobs;
+  for (const Node& item : items) {
+    ASSIGN_OR_RETURN(jobs.emplace_back(), read_job(item));
+  }
+  return jobs;
+}
+
+Result<TransportSettings> read_transport(const Node& node) {
+  ASSIGN_OR_RETURN(const Mapping mapping,
+                   node.as_mapping({"kind", "congestion_control", "receive"}));
+  TransportSettings transport;
+  ASSIGN_OR_RETURN(const Node kind, mapping.required("kind"));
+  ASSIGN_OR_RETURN(transport.kind, kind.one_of({TransportKind::tcp, TransportKind::loopback}));
+  RETURN_IF_ERROR(take(mapping, "congestion_control", transport.congestion_control, &Node::text));
+  RETURN_IF_ERROR(take(mapping, "receive", transport.receive, [](const Node& mode) {
+    return mode.one_of({ReceiveMode::copy, ReceiveMode::discard});
+  }));
+  RETURN_IF_ERROR(checked(transport, mapping));
+  return transport;
+}
+
+Result<CollectiveSettings> read_collectives(const Node& node) {
+  ASSIGN_OR_RETURN(const Mapping mapping,
+                   node.as_mapping({"channels", "chunk", "slices_per_chunk", "pipeline_chunk",
+                                    "point_to_point_chunk", "point_to_point_channels", "credits",
+                                    "channel_bytes_min"}));
+  CollectiveSettings settings;
+  RETURN_IF_ERROR(take(mapping, "channels", settings.channels, count_up_to(kChannelsMax)));
+  RETURN_IF_ERROR(take(mapping, "chunk", settings.chunk, &Node::bytes));
+  RETURN_IF_ERROR(take(mapping, "slices_per_chunk", settings.slices_per_chunk,
+                       count_up_to(kSlicesPerChunkMax)));
+  RETURN_IF_ERROR(take(mapping, "pipeline_chunk", settings.pipeline_chunk, &Node::bytes));
+  RETURN_IF_ERROR(
+      take(mapping, "point_to_point_chunk", settings.point_to_point_chunk, &Node::bytes));
+  RETURN_IF_ERROR(take(mapping, "point_to_point_channels", settings.point_to_point_channels,
+                       count_up_to(kChannelsMax)));
+  RETURN_IF_ERROR(take(mapping, "credits", settings.credits, count_up_to(kCreditsMax)));
+  RETURN_IF_ERROR(take(mapping, "channel_bytes_min", settings.channel_bytes_min, &Node::bytes));
+  RETURN_IF_ERROR(checked(settings, mapping));
+  return settings;
+}
+
+Result<LocalSettings> read_local(const Node& node) {
+  ASSIGN_OR_RETURN(const Mapping mapping, node.as_mapping({"rate", "latency"}));
+  LocalSettings local;
+  RETURN_IF_ERROR(take(mapping, "rate", local.rate, &Node::bit_rate));
+  RETURN_IF_ERROR(take(mapping, "latency", local.latency, &Node::duration));
+  RETURN_IF_ERROR(checked(local, mapping));
+  return local;
+}
+
+Result<Limits> read_limits(const Node& node) {
+  ASSIGN_OR_RETURN(const Mapping mapping, node.as_mapping({"duration", "progress", "start_skew"}));
+  Limits limits;
+  RETURN_IF_ERROR(take(mapping, "duration", limits.duration, &Node::duration));
+  RETURN_IF_ERROR(take(mapping, "progress", limits.progress, &Node::duration));
+  RETURN_IF_ERROR(take(mapping, "start_skew", limits.start_skew, &Node::duration));
+  RETURN_IF_ERROR(checked(limits, mapping));
+  return limits;
+}
+
+Result<Expectation> read_expectation(const Node& node) {
+  ASSIGN_OR_RETURN(const Mapping mapping, node.as_mapping({"metric", "at_most", "at_least"}));
+  Expectation expectation;
+  ASSIGN_OR_RETURN(const Node metric, mapping.required("metric"));
+  ASSIGN_OR_RETURN(expectation.metric, metric.text());
+  RETURN_IF_ERROR(take(mapping, "at_most", expectation.at_most, &Node::duration));
+  RETURN_IF_ERROR(take(mapping, "at_least", expectation.at_least, &Node::bit_rate));
+  RETURN_IF_ERROR(checked(expectation, mapping));
+  return expectation;
+}
+
+Result<std::vector<Expectation>> read_expectations(const Node& node) {
+  ASSIGN_OR_RETURN(const auto items, node.items());
+  std::vector<Expectation> expectations;
+  for (const Node& item : items) {
+    ASSIGN_OR_RETURN(expectations.emplace_back(), read_expectation(item));
+  }
+  return expectations;
+}
+
+}  // namespace
+
+Result<Drill> parse_drill(std::string_view text, std::string file_name) {
+  ASSIGN_OR_RETURN(const yaml::Document document, yaml::parse(text, std::move(file_name)));
+  ASSIGN_OR_RETURN(const Mapping mapping,
+                   document.root().as_mapping({"drill", "jobs", "transport", "collectives", "local",
+                                               "synchronisation", "iterations", "seed", "limits",
+                                               "expectations"}));
+  Drill drill;
+  ASSIGN_OR_RETURN(const Node name, mapping.required("drill"));
+  ASSIGN_OR_RETURN(const Node jobs, mapping.required("jobs"));
+  ASSIGN_OR_RETURN(drill.name, name.text());
+  ASSIGN_OR_RETURN(drill.jobs, read_jobs(jobs));
+  RETURN_IF_ERROR(take(mapping, "transport", drill.transport, read_transport));
+  RETURN_IF_ERROR(take(mapping, "collectives", drill.collectives, read_collectives));
+  RETURN_IF_ERROR(take(mapping, "local", drill.local, read_local));
+  RETURN_IF_ERROR(take(mapping, "synchronisation", drill.synchronisation, [](const Node& mode) {
+    return mode.one_of({SyncMode::free, SyncMode::iteration, SyncMode::phase});
+  }));
+  RETURN_IF_ERROR(take(mapping, "iterations", drill.iterations, count_up_to(kIterationsMax)));
+  RETURN_IF_ERROR(take(mapping, "seed", drill.seed, [](const Node& node) {
+    return node.integer(0, std::numeric_limits<std::uint64_t>::max());
+  }));
+  RETURN_IF_ERROR(take(mapping, "limits", drill.limits, read_limits));
+  RETURN_IF_ERROR(take(mapping, "expectations", drill.expectations, read_expectations));
+  RETURN_IF_ERROR(checked(drill, mapping));
+  return drill;
+}
+
+}  // namespace rehearsal::plan
