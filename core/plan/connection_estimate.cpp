@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "core/base/text.hpp"
+
 namespace rehearsal::plan {
 namespace {
 
@@ -51,6 +53,19 @@ std::vector<Use> uses_of(const profile::Profile& profile) {
 }
 
 }  // namespace
+
+Result<void> check_connections(const Plan& plan) {
+  const std::vector<std::uint64_t> most = connections_per_host_most(plan);
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    if (most[i] <= kConnectionsPerHostMax) continue;
+    return fail(ErrorCode::refused, ErrorSource::config,
+                "collectives: host " + in_quotes(plan.hosts[i].host) + " would hold up to " +
+                    std::to_string(most[i]) + " connections; at most " +
+                    std::to_string(kConnectionsPerHostMax) +
+                    ": use fewer channels, or fewer ranks on a host");
+  }
+  return {};
+}
 
 std::vector<std::uint64_t> connections_per_host_most(const Plan& plan) {
   std::vector<std::uint64_t> ends(plan.hosts.size(), 0);

@@ -20,42 +20,34 @@ Failure wrong(ErrorCode code, const std::string& path, std::string_view what,
               path + ": " + std::string(what) + "; " + std::string(right));
 }
 
-template <typename Group>
-Result<void> checked(const Group& group, const std::string& path) {
-  const std::optional<Wrong> found = check(group);
-  if (!found) return {};
-  return wrong(ErrorCode::invalid_input,
-               path.empty() ? std::string(found->key) : path + "." + std::string(found->key),
-               found->what, found->right);
-}
-
 std::string at(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
 
-// A drill may be built by a program, so its parts are checked here too and not only as text.
-Result<void> check_parts(const Drill& drill) {
-  RETURN_IF_ERROR(checked(drill, ""));
-  for (std::size_t i = 0; i < drill.jobs.size(); ++i) {
-    RETURN_IF_ERROR(checked(drill.jobs[i], at("jobs", i)));
-  }
-  RETURN_IF_ERROR(checked(drill.transport, "transport"));
-  RETURN_IF_ERROR(checked(drill.collectives, "collectives"));
-  RETURN_IF_ERROR(checked(drill.local, "local"));
-  RETURN_IF_ERROR(checked(drill.limits, "limits"));
-  for (std::size_t i = 0; i < drill.expectations.size(); ++i) {
-    RETURN_IF_ERROR(checked(drill.expectations[i], at("expectations", i)));
-  }
-  return {};
-}
-
+// What agents say of themselves is input like any other.
 Result<void> check_inventories(std::span<const Inventory> inventories) {
   std::set<std::string_view> names;
   for (const Inventory& inventory : inventories) {
-    if (names.insert(inventory.host).second) continue;
-    return fail(ErrorCode::refused, ErrorSource::control,
-                "two agents are named " + in_quotes(inventory.host) +
-                    "; every agent needs a name of its own");
+    const auto refuse = [&](std::string_view what, std::string_view right) {
+      return fail(ErrorCode::refused, ErrorSource::control,
+                  "agent " + in_quotes(inventory.host) + ": " + std::string(what) + "; " +
+                      std::string(right));
+    };
+    if (!is_name(inventory.host)) return refuse("this is no name", kNameRule);
+    if (!names.insert(inventory.host).second) {
+      return refuse("two agents have this name", "every agent needs a name of its own");
+    }
+    if (inventory.nics.size() > kInventoryNicsMax) {
+      return refuse(std::to_string(inventory.nics.size()) + " data NICs",
+                    "at most " + std::to_string(kInventoryNicsMax));
+    }
+    for (const Nic& nic : inventory.nics) {
+      if (nic.name.size() > kNicTextMax || nic.address.size() > kNicTextMax) {
+        return refuse("a NIC with a name or address of more than " + std::to_string(kNicTextMax) +
+                          " characters",
+                      "shorter ones");
+      }
+    }
   }
   return {};
 }
@@ -230,24 +222,11 @@ Result<void> check_expectations(const Plan& plan) {
   return {};
 }
 
-Result<void> check_connections(const Plan& plan) {
-  const std::vector<std::uint64_t> most = connections_per_host_most(plan);
-  for (std::size_t i = 0; i < most.size(); ++i) {
-    if (most[i] <= kConnectionsPerHostMax) continue;
-    return wrong(ErrorCode::refused, "collectives",
-                 "host " + in_quotes(plan.hosts[i].host) + " would hold up to " +
-                     std::to_string(most[i]) + " connections",
-                 "at most " + std::to_string(kConnectionsPerHostMax) +
-                     ": use fewer channels, or fewer ranks on a host");
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<Plan> make_plan(const Drill& drill, std::span<const Inventory> inventories,
                        const Profiles& profiles) {
-  RETURN_IF_ERROR(check_parts(drill));
+  RETURN_IF_ERROR(check_all(drill));
   RETURN_IF_ERROR(check_inventories(inventories));
   Plan plan;
   plan.drill = drill.name;

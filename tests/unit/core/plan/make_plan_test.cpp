@@ -201,7 +201,9 @@ TEST(MakePlan, RefusesMoreConnectionsThanAHostCanHold) {
 TEST(MakePlan, RefusesTwoAgentsOfOneName) {
   Case c;
   c.inventories[3].host = "host0";
-  EXPECT_THAT(c.failure(), StartsWith("two agents are named 'host0'"));
+  EXPECT_THAT(c.failure(), StartsWith("agent 'host0': two agents have this name; "));
+  c.inventories[3].host = "bad name";
+  EXPECT_THAT(c.failure(), StartsWith("agent 'bad name': this is no name; "));
 }
 
 TEST(PlanHash, CoversWhatDecidesTheTraffic) {
