@@ -7,6 +7,7 @@
 #include "core/base/units.hpp"
 #include "core/coordination/messages.hpp"
 #include "core/plan/plan_codec.hpp"
+#include "core/protocol/frame.hpp"
 
 namespace rehearsal::coordination {
 namespace {
