@@ -15,35 +15,36 @@ namespace rehearsal::measure {
 
 /// What went through one NIC of the agent during the run.
 struct NicMeasurements {
-  NicIndex nic;
-  Bytes sent;  ///< payload, counted where TransportFacts::byte_source says
-  Bytes received;
-  std::optional<Bytes> counter_sent;  ///< difference of the NIC's own counter, headers included
-  std::optional<Bytes> counter_received;
-  ByteSeries sent_series;
-  ByteSeries received_series;
+  NicIndex nic = {};
+  Bytes sent = {};  ///< payload, counted where TransportFacts::byte_source says
+  Bytes received = {};
+  std::optional<Bytes> counter_sent =
+      {};  ///< difference of the NIC's own counter, headers included
+  std::optional<Bytes> counter_received = {};
+  ByteSeries sent_series = {};
+  ByteSeries received_series = {};
 
   bool operator==(const NicMeasurements&) const = default;
 };
 
 /// Bytes of one job on this agent.
 struct JobBytes {
-  JobIndex job;
-  Bytes sent;
-  Bytes received;
-  Bytes local;  ///< handed over between ranks of this agent
+  JobIndex job = {};
+  Bytes sent = {};
+  Bytes received = {};
+  Bytes local = {};  ///< handed over between ranks of this agent
 
   bool operator==(const JobBytes&) const = default;
 };
 
 /// How the figures of an agent were taken.
 struct TransportFacts {
-  std::string kind;                ///< "tcp"
-  std::string byte_source;         ///< Capabilities::byte_source: "posted"
-  std::string congestion_control;  ///< as read back from the sockets; empty: does not apply
-  std::string receive;             ///< "copy", "discard"; empty: does not apply
-  Bytes copied;                    ///< payload copied to user space
-  Bytes discarded;                 ///< payload that the kernel dropped for us
+  std::string kind = {};                ///< "tcp"
+  std::string byte_source = {};         ///< Capabilities::byte_source: "posted"
+  std::string congestion_control = {};  ///< as read back from the sockets; empty: does not apply
+  std::string receive = {};             ///< "copy", "discard"; empty: does not apply
+  Bytes copied = {};                    ///< payload copied to user space
+  Bytes discarded = {};                 ///< payload that the kernel dropped for us
   std::uint64_t system_calls = 0;
   Duration turn_max{0};  ///< longest turn of the duty cycle
 
@@ -52,10 +53,10 @@ struct TransportFacts {
 
 /// All that one agent measured; what it sends when a run ends.
 struct AgentMeasurements {
-  PartialResults results;
-  std::vector<JobBytes> jobs;
-  std::vector<NicMeasurements> nics;
-  TransportFacts transport;
+  PartialResults results = {};
+  std::vector<JobBytes> jobs = {};
+  std::vector<NicMeasurements> nics = {};
+  TransportFacts transport = {};
 };
 
 /// Bins of all series of one agent together (128 MiB).
@@ -63,8 +64,7 @@ inline constexpr std::size_t kBinsOfAgentMax = std::size_t{1} << 24;
 
 std::string encode(const AgentMeasurements& measurements);
 /// Reads what encode() wrote; nothing is allocated for more than the bytes could hold, but for
-/// silent bins (kBinsOfAgentMax) and histograms (0.26 MiB for each class of collectives, at most
-/// 4,096).
+/// silent bins (kBinsOfAgentMax) and histograms (0.26 MiB each, kRankTimesMax).
 Result<AgentMeasurements> decode_agent_measurements(std::string_view bytes);
 
 }  // namespace rehearsal::measure

@@ -12,9 +12,9 @@ namespace rehearsal::measure {
 
 /// A job as one agent sees it.
 struct ReducedJob {
-  JobIndex job;
-  std::shared_ptr<const profile::Profile> profile;
-  std::vector<Rank> ranks;  ///< that live on this agent
+  JobIndex job = {};
+  std::shared_ptr<const profile::Profile> profile = {};
+  std::vector<Rank> ranks = {};  ///< that live on this agent
 };
 
 struct AgentReducerOptions {

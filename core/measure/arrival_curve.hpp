@@ -22,9 +22,9 @@ inline constexpr std::size_t kBinsMax = std::size_t{1} << 20;
 /// origin + (i + 1)·bin). Behind the last bin nothing was seen. A value that is sent, merged,
 /// stored.
 struct ByteSeries {
-  Instant origin;  ///< of the clock of the host that counted
+  Instant origin = {};  ///< of the clock of the host that counted
   Duration bin = kBinDefault;
-  std::vector<std::uint64_t> bytes;
+  std::vector<std::uint64_t> bytes = {};
 
   std::uint64_t total() const;
   bool operator==(const ByteSeries&) const = default;

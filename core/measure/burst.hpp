@@ -50,15 +50,15 @@ inline constexpr std::array<Duration, 4> kPeakToMeanWindows = {
 
 struct PeakToMean {
   Duration window{0};
-  std::optional<double> value;  ///< absent: the series is shorter than the window, or empty
-  bool resolution_ok = false;   ///< bin ≤ window / 10: the error of E is at most a tenth
+  std::optional<double> value = {};  ///< absent: the series is shorter than the window, or empty
+  bool resolution_ok = false;        ///< bin ≤ window / 10: the error of E is at most a tenth
 
   bool operator==(const PeakToMean&) const = default;
 };
 
 struct Backlog {
-  BitRate rate;  ///< at which the buffer is drained
-  Bytes bytes;   ///< largest backlog, rounded up
+  BitRate rate = {};  ///< at which the buffer is drained
+  Bytes bytes = {};   ///< largest backlog, rounded up
 
   bool operator==(const Backlog&) const = default;
 };
@@ -74,10 +74,11 @@ std::optional<DrainRateSource> drain_rate_source(std::string_view name);
 struct BurstStatistics {
   Duration bin{0};
   Duration length{0};  ///< whole bins
-  Bytes total;
-  std::vector<PeakToMean> peak_to_mean;
+  Bytes total = {};
+  std::vector<PeakToMean> peak_to_mean = {};
   DrainRateSource drain_rate_source = DrainRateSource::line_rate;
-  std::vector<Backlog> backlog;  ///< drained at the rate, half and a quarter of it; empty: no bytes
+  std::vector<Backlog> backlog =
+      {};  ///< drained at the rate, half and a quarter of it; empty: no bytes
 
   bool operator==(const BurstStatistics&) const = default;
 };

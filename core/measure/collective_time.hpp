@@ -23,10 +23,10 @@ namespace rehearsal::measure {
 
 /// Collectives that make one line of a report.
 struct CollectiveClass {
-  JobIndex job;
+  JobIndex job = {};
   profile::OpKind kind = profile::OpKind::all_reduce;  ///< a send and its recv: send
-  CommunicatorIndex communicator;
-  Bytes bytes;  ///< S as nccl-tests counts it (class_bytes)
+  CommunicatorIndex communicator = {};
+  Bytes bytes = {};  ///< S as nccl-tests counts it (class_bytes)
 
   constexpr auto operator<=>(const CollectiveClass&) const = default;
 };
@@ -36,8 +36,8 @@ Bytes class_bytes(const profile::Profile& profile, const profile::Op& op);
 
 /// One collective of one iteration, or one send with its recv: the same key on all its ranks.
 struct InstanceKey {
-  JobIndex job;
-  CommunicatorIndex communicator;
+  JobIndex job = {};
+  CommunicatorIndex communicator = {};
   bool point_to_point = false;
   std::uint32_t source = 0;       ///< point to point: position in the communicator
   std::uint32_t destination = 0;  ///< point to point: position in the communicator
@@ -49,8 +49,8 @@ struct InstanceKey {
 
 /// What some of the ranks of an instance saw.
 struct InstancePartial {
-  InstanceKey key;
-  CollectiveClass what;
+  InstanceKey key = {};
+  CollectiveClass what = {};
   std::uint32_t ranks = 0;  ///< how many
   Duration shortest{0};     ///< min of (done − ready)
   Duration longest{0};      ///< max of (done − ready)
@@ -60,29 +60,32 @@ struct InstancePartial {
 
 /// What some of the ranks of one iteration saw. Instants of the agent's clock.
 struct IterationPartial {
-  JobIndex job;
+  JobIndex job = {};
   std::uint32_t iteration = 0;
   std::uint32_t ranks = 0;
-  Duration longest{0};  ///< max of the iteration's time
-  Duration waited{0};   ///< max of the time spent waiting for appointments inside it
-  Instant appointment;  ///< the earliest
-  Instant first_start;
-  Instant last_done;
+  Duration longest{0};       ///< max of the iteration's time
+  Duration waited{0};        ///< max of the time spent waiting for appointments inside it
+  Instant appointment = {};  ///< the earliest
+  Instant first_start = {};
+  Instant last_done = {};
 
   bool operator==(const IterationPartial&) const = default;
 };
 
+/// Classes of which an agent keeps the distribution over ranks; further ones go without.
+inline constexpr std::size_t kRankTimesMax = 1024;
+
 /// The distribution of (done − ready) over ranks and instances.
 struct RankTimes {
-  CollectiveClass what;
-  DurationHistogram times;
+  CollectiveClass what = {};
+  DurationHistogram times = {};
 };
 
 /// What one agent reduced its records to, since it was last asked.
 struct PartialResults {
-  std::vector<InstancePartial> instances;
-  std::vector<IterationPartial> iterations;
-  std::vector<RankTimes> rank_times;
+  std::vector<InstancePartial> instances = {};
+  std::vector<IterationPartial> iterations = {};
+  std::vector<RankTimes> rank_times = {};
 };
 
 void encode(const PartialResults& results, Encoder& encoder);

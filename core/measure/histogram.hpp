@@ -22,11 +22,11 @@ inline constexpr std::uint64_t kCountForP99 = 100;
 /// A distribution of durations in a few figures; absent where the count does not carry them.
 struct DurationSummary {
   std::uint64_t count = 0;
-  std::optional<Duration> mean;  ///< from 1
-  std::optional<Duration> p50;   ///< from kCountForP50
-  std::optional<Duration> p95;   ///< from kCountForP95
-  std::optional<Duration> p99;   ///< from kCountForP99
-  std::optional<Duration> max;   ///< from 1
+  std::optional<Duration> mean = {};  ///< from 1
+  std::optional<Duration> p50 = {};   ///< from kCountForP50
+  std::optional<Duration> p95 = {};   ///< from kCountForP95
+  std::optional<Duration> p99 = {};   ///< from kCountForP99
+  std::optional<Duration> max = {};   ///< from 1
 
   bool operator==(const DurationSummary&) const = default;
 };

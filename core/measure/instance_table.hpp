@@ -20,11 +20,11 @@ struct InstanceTime {
 
 /// All that is known of one class of collectives.
 struct ClassTimes {
-  CollectiveClass what;
-  std::uint32_t ranks = 0;              ///< that take part in one instance
-  std::vector<InstanceTime> instances;  ///< complete ones, by iteration
-  std::uint64_t incomplete = 0;         ///< instances that some rank did not complete
-  DurationSummary rank_times;           ///< over ranks and instances, also of incomplete ones
+  CollectiveClass what = {};
+  std::uint32_t ranks = 0;                   ///< that take part in one instance
+  std::vector<InstanceTime> instances = {};  ///< complete ones, by iteration
+  std::uint64_t incomplete = 0;              ///< instances that some rank did not complete
+  DurationSummary rank_times = {};           ///< over ranks and instances, also of incomplete ones
 };
 
 /// Merges the partials of all agents. How records were divided among partials does not matter.

@@ -14,7 +14,7 @@ namespace rehearsal::measure {
 /// One estimate of an agent's clock: coordinator's instant = agent's instant + offset, ± error
 /// bound.
 struct ClockOffset {
-  Instant reference;  ///< agent's clock, when the estimate held
+  Instant reference = {};  ///< agent's clock, when the estimate held
   Duration offset{0};
   Duration error_bound{0};
 
@@ -26,7 +26,7 @@ const ClockOffset& nearest(std::span<const ClockOffset> offsets, Instant at);
 
 /// One iteration of one job over all its ranks.
 struct IterationTime {
-  JobIndex job;
+  JobIndex job = {};
   std::uint32_t iteration = 0;
   Duration time{0};    ///< max over ranks
   Duration waited{0};  ///< max over ranks; for appointments inside the iteration, not in `time`
@@ -36,7 +36,7 @@ struct IterationTime {
 
 /// How far apart the hosts of a job started an iteration.
 struct StartSkew {
-  JobIndex job;
+  JobIndex job = {};
   std::uint32_t iteration = 0;
   Duration skew{0};  ///< last host's first start − first host's, on the coordinator's clock
   Duration error_bound{0};  ///< the sum of the two largest bounds of the hosts' clocks

@@ -71,6 +71,13 @@ std::optional<Wrong> check_span(std::string_view key, Duration value, Duration l
                "expected " + format_duration_exact(least) + " to " + format_duration_exact(most)};
 }
 
+template <typename Group>
+Result<void> checked(const Group& group, const std::string& path) {
+  const std::optional<Wrong> wrong = check(group);
+  if (!wrong) return {};
+  return invalid(path + std::string(wrong->key) + ": " + wrong->what + "; " + wrong->right);
+}
+
 bool is_congestion_control(std::string_view name) {
   return name.size() <= kCongestionControlMax && std::ranges::all_of(name, [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
@@ -201,6 +208,21 @@ std::optional<Wrong> check(const Drill& drill) {
                  "at most " + std::to_string(kExpectationsMax)};
   }
   return check_count("iterations", drill.iterations, kIterationsMax);
+}
+
+Result<void> check_all(const Drill& drill) {
+  RETURN_IF_ERROR(checked(drill, ""));
+  for (std::size_t i = 0; i < drill.jobs.size(); ++i) {
+    RETURN_IF_ERROR(checked(drill.jobs[i], "jobs[" + std::to_string(i) + "]."));
+  }
+  RETURN_IF_ERROR(checked(drill.transport, "transport."));
+  RETURN_IF_ERROR(checked(drill.collectives, "collectives."));
+  RETURN_IF_ERROR(checked(drill.local, "local."));
+  RETURN_IF_ERROR(checked(drill.limits, "limits."));
+  for (std::size_t i = 0; i < drill.expectations.size(); ++i) {
+    RETURN_IF_ERROR(checked(drill.expectations[i], "expectations[" + std::to_string(i) + "]."));
+  }
+  return {};
 }
 
 bool is_name(std::string_view name) {

@@ -21,6 +21,9 @@ inline constexpr std::uint32_t kIterationsMax = 1'000'000;
 inline constexpr std::size_t kHostsMax = 4096;
 inline constexpr std::size_t kJobsMax = 64;
 inline constexpr std::size_t kNicsMax = 64;
+/// Of one agent, and of what it says of each of its NICs.
+inline constexpr std::size_t kInventoryNicsMax = 256;
+inline constexpr std::size_t kNicTextMax = 256;
 inline constexpr std::size_t kExpectationsMax = 64;
 inline constexpr std::size_t kNameMax = 64;
 inline constexpr std::size_t kProfileNameMax = 1024;
@@ -44,6 +47,10 @@ std::optional<Wrong> check(const Expectation& expectation);
 std::optional<Wrong> check(const DrillJob& job);
 /// What is not inside one of the groups above: name, number and names of jobs, iterations.
 std::optional<Wrong> check(const Drill& drill);
+
+/// All of the above for all parts of a drill, which may have been built by a program: the first
+/// thing wrong as "limits.progress: what; what would be right" (invalid_input).
+Result<void> check_all(const Drill& drill);
 
 /// Drills, jobs, hosts and NICs: 1 to 64 of letters, digits and ". _ - :", the first a letter or
 /// digit.

@@ -29,6 +29,8 @@ struct Inventory {
   std::vector<Nic> nics;  ///< data NICs only, in rail order
   /// Several agents share these NICs (one `lo`): NIC counters mix them, figures are `posted`.
   bool shared_nics = false;
+  /// Transports this agent can replay over; empty: it has not said.
+  std::vector<TransportKind> transports = {};
 
   bool operator==(const Inventory&) const = default;
 };
@@ -98,14 +100,20 @@ struct Load {
   Duration expected_iteration{0};  ///< the longer of compute and the busiest known NIC at line rate
 };
 
+/// Connections one host may be at the end of (each costs a file descriptor and buffers).
+inline constexpr std::uint64_t kConnectionsPerHostMax = 1U << 15;
+
 /// Makes a plan, or says what is wrong with the drill (unknown host, too few ranks, credits below
-/// slices per chunk + 1, a transport that is not offered, a bad profile …). `profiles` by the name
-/// used in the drill.
+/// slices per chunk + 1, a transport that is not offered, a bad profile …): "jobs[0].hosts: what is
+/// wrong; what would be right". `profiles` by the name used in the drill.
 Result<Plan> make_plan(
     const Drill& drill, std::span<const Inventory> inventories,
     const std::map<std::string, std::shared_ptr<const profile::Profile>>& profiles);
 
-/// sha256 over profiles, bindings, settings, seed; not times or versions.
+/// sha256 over what decides the traffic and its course: identities of profiles, bindings (by names
+/// of hosts and NICs), transport, collective and local settings, synchronisation, iterations, seed
+/// and limits. Left out: names of the drill and its jobs, expectations (they judge, they do not
+/// act) and what agents report of their NICs (address, line rate, MTU).
 std::string plan_hash(const Plan& plan);
 
 Load expand_load(const Plan& plan);

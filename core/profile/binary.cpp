@@ -42,6 +42,7 @@ void encode_op(Encoder& encoder, const Op& op) {
   encoder.number(op.bytes.count());
   encoder.number(op.peer);
   encoder.number(op.peer_bytes ? std::uint64_t{*op.peer_bytes} + 1 : 0);
+  encoder.number(static_cast<std::uint64_t>(op.captured.count()));
 }
 
 void encode_content(Encoder& encoder, const Profile& profile) {
@@ -223,6 +224,12 @@ class Reader {
     return static_cast<std::uint32_t>(value);
   }
 
+  Result<Duration> duration() {
+    ASSIGN_OR_RETURN(const std::uint64_t nanoseconds,
+                     decoder_.number_up_to(kDurationNanosecondsMax, "a duration in ns"));
+    return Duration{static_cast<std::int64_t>(nanoseconds)};
+  }
+
   Result<Op> op() {
     Op op;
     ASSIGN_OR_RETURN(const std::uint64_t kind,
@@ -238,9 +245,7 @@ class Reader {
       op.after.push_back(index);
     }
     if (op.kind == OpKind::compute) {
-      ASSIGN_OR_RETURN(const std::uint64_t nanoseconds,
-                       decoder_.number_up_to(kComputeNanosecondsMax, "a duration in ns"));
-      op.duration = Duration{static_cast<std::int64_t>(nanoseconds)};
+      ASSIGN_OR_RETURN(op.duration, duration());
       return op;
     }
     ASSIGN_OR_RETURN(op.communicator.value, small("a communicator"));
@@ -249,6 +254,7 @@ class Reader {
     ASSIGN_OR_RETURN(op.peer, small("a position"));
     ASSIGN_OR_RETURN(const std::uint32_t table, small("a table of per-peer sizes"));
     if (table != 0) op.peer_bytes = table - 1;
+    ASSIGN_OR_RETURN(op.captured, duration());
     return op;
   }
 

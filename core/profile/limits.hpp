@@ -20,6 +20,6 @@ inline constexpr std::size_t kOpsMax = 1U << 22;
 inline constexpr std::size_t kDependenciesMax = 1U << 24;
 /// Of one op, so that sums over ranks and ops stay within 64 bits.
 inline constexpr std::uint64_t kOpBytesMax = std::uint64_t{1} << 50;
-inline constexpr std::int64_t kComputeNanosecondsMax = std::int64_t{3'600'000'000'000} * 24;
+inline constexpr std::int64_t kDurationNanosecondsMax = std::int64_t{3'600'000'000'000} * 24;
 
 }  // namespace rehearsal::profile

@@ -65,6 +65,9 @@ struct Op {
   std::uint32_t peer = 0;
   /// all_to_all with per-peer sizes: index into Profile::peer_bytes.
   std::optional<std::uint32_t> peer_bytes;
+  /// communication: its true duration in the capture (the shortest over the ranks; start times
+  /// differ, end times agree). Zero: not known. For comparison only, never replayed.
+  Duration captured{0};
 
   bool operator==(const Op&) const = default;
 };

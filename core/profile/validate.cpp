@@ -215,9 +215,11 @@ void check_op(const Profile& profile, const RankClass& rank_class, std::size_t i
     }
   }
   if (op.kind == OpKind::compute) {
-    if (op.duration < Duration::zero() || op.duration.count() > kComputeNanosecondsMax) {
+    if (op.duration < Duration::zero() || op.duration.count() > kDurationNanosecondsMax) {
       wrong("a duration of " + std::to_string(op.duration.count()) + " ns; 0 to 24 h is possible");
     }
+  } else if (op.captured < Duration::zero() || op.captured.count() > kDurationNanosecondsMax) {
+    wrong("a captured duration of " + std::to_string(op.captured.count()) + " ns");
   } else if (op.communicator.value >= profile.communicators.size()) {
     wrong("communicator number " + std::to_string(op.communicator.value) + " of " +
           std::to_string(profile.communicators.size()));

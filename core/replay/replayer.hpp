@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/base/ids.hpp"
@@ -13,11 +15,33 @@
 
 namespace rehearsal::replay {
 
+/// What one rank moved so far.
+struct ReplayCounters {
+  Bytes sent;                           ///< over the transport, once it left our hands
+  Bytes received;                       ///< over the transport, once it arrived
+  Bytes local;                          ///< sent to ranks of the same agent
+  std::uint64_t messages_sent = 0;      ///< over the transport
+  std::uint64_t messages_received = 0;  ///< over the transport
+};
+
+/// Why a replay cannot go on.
+struct ReplayFailure {
+  std::string_view reason;  ///< static lifetime
+  ConnectionIndex connection;
+  Rank peer;  ///< at the other end
+};
+
 /// One rank's ops over connections: dependencies, streams, channels, credits. A state machine:
 /// never touches a socket, a clock or a thread. Everything is allocated by the constructor.
 ///
-/// Feed it completions (of its own connections) and time; take the requests, post them, and say how
-/// many were accepted.
+/// Feed it completions (those of other ranks are passed over) and time; take the requests, post
+/// them, and say how many were accepted. A turn is on(), advance(), post the requests, accepted().
+///
+/// Collectives of one communicator run one after the other in program order whatever their stream,
+/// and so do sends (and receives) with one peer in one communicator; everything else only follows
+/// streams and `after`. The op that a compute op waits for ends at an exact instant if it is
+/// compute itself, so chains of compute do not drift when advance() is late; communication starts
+/// at the `now` of the advance() that sees it ready.
 class Replayer {
  public:
   /// `connections` are those of the agent; the replayer keeps the ones of its rank.
@@ -29,6 +53,9 @@ class Replayer {
   JobIndex job() const noexcept;
   Rank rank() const noexcept;
   std::uint32_t phase_count() const noexcept;
+
+  /// True once all connections of this rank have been reported `connected`.
+  bool connected() const noexcept;
 
   /// Starts `iteration`, or in mode `phase` its phase `phase`, whose ops may then run.
   /// free: starts the first iteration; the others follow by themselves.
@@ -55,7 +82,13 @@ class Replayer {
   /// Communication ops done so far, over all iterations.
   std::uint64_t ops_done() const noexcept;
 
-  /// Records since the last clear; room for at least one iteration, so clear once an iteration.
+  const ReplayCounters& counters() const noexcept;
+  /// The first thing that went wrong: a connection failed, or a message came that was not expected.
+  /// From then on nothing moves.
+  const std::optional<ReplayFailure>& failure() const noexcept;
+
+  /// Records since the last clear; room for two iterations, so clear once an iteration. In mode
+  /// `free` the next iteration does not begin before there is room for it.
   std::span<const measure::OpRecord> op_records() const noexcept;
   std::span<const measure::IterationRecord> iteration_records() const noexcept;
   void clear_records() noexcept;

@@ -58,6 +58,15 @@ struct Capabilities {
   bool spins = false;  ///< wants a core to itself; otherwise wait on wakeup()
 };
 
+/// What a transport did so far, for reports and metrics.
+struct TransportStatistics {
+  std::uint64_t system_calls = 0;
+  std::uint64_t payload_sent = 0;            ///< bytes
+  std::uint64_t payload_copied = 0;          ///< received bytes that were copied to user space
+  std::uint64_t payload_discarded = 0;       ///< received bytes that the kernel dropped for us
+  std::string_view congestion_control = {};  ///< as read back from the sockets; empty: none
+};
+
 /// Moves messages between ranks. Set-up calls may allocate and block briefly; post, poll and wakeup
 /// are the data path: noexcept, no allocation, no lock, no log. One owning thread.
 ///
@@ -87,6 +96,8 @@ class Transport {
   /// Moves bytes, then writes up to completions.size() completions; returns how many.
   virtual std::size_t poll(std::span<Completion> completions, Instant now) noexcept = 0;
   virtual Wakeup wakeup() const noexcept = 0;
+
+  virtual TransportStatistics statistics() const noexcept { return {}; }
 
   /// Drops whatever is queued and closes; no completion follows.
   virtual void abort(ConnectionIndex connection) noexcept = 0;

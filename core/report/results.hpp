@@ -11,9 +11,9 @@ namespace rehearsal::report {
 /// A run's report: what goes into the run folder beside plan.json.
 struct Report {
   Summary summary;
-  std::string summary_json;   ///< summary.json
-  std::string results_jsonl;  ///< results.jsonl: a line per collective class and iteration
-  std::string series_jsonl;   ///< series.jsonl: a line per NIC and direction
+  std::string summary_json = {};   ///< summary.json
+  std::string results_jsonl = {};  ///< results.jsonl: a line per collective class and iteration
+  std::string series_jsonl = {};   ///< series.jsonl: a line per NIC and direction
 };
 
 /// Makes the report of a run. Never fails: what is missing or contradicts the plan becomes a

@@ -25,25 +25,26 @@ std::optional<StopReason> stop_reason(std::string_view name);
 
 /// What the coordinator holds of one agent when the run has ended.
 struct AgentResult {
-  HostIndex host;
+  HostIndex host = {};
   /// Absent: none came (the agent is gone, or was too late).
-  std::optional<measure::AgentMeasurements> measurements;
+  std::optional<measure::AgentMeasurements> measurements = {};
   /// Its clock against the coordinator's, ascending by reference; empty: not known.
-  std::vector<measure::ClockOffset> clocks;
+  std::vector<measure::ClockOffset> clocks = {};
   /// Not empty: the agent was lost, and why ("connection closed in state running").
-  std::string lost;
+  std::string lost = {};
 };
 
 /// What a run left on the coordinator; with plan and load all that a report is made of.
 struct RunMeasurements {
-  std::string run;          ///< id
-  std::string software;     ///< name and version of the coordinator
-  std::string started_at;   ///< wall clock as a label, RFC 3339
-  std::string finished_at;  ///< wall clock as a label, RFC 3339
+  std::string run = {};          ///< id
+  std::string plan_hash = {};    ///< plan::plan_hash of the plan that was run
+  std::string software = {};     ///< name and version of the coordinator
+  std::string started_at = {};   ///< wall clock as a label, RFC 3339
+  std::string finished_at = {};  ///< wall clock as a label, RFC 3339
   StopReason stop = StopReason::finished;
-  std::string stop_detail;              ///< one sentence more on it; may be empty
-  std::vector<std::string> waited_for;  ///< names of hosts that others waited for at the end
-  std::vector<AgentResult> agents;
+  std::string stop_detail = {};              ///< one sentence more on it; may be empty
+  std::vector<std::string> waited_for = {};  ///< names of hosts that others waited for at the end
+  std::vector<AgentResult> agents = {};
 };
 
 }  // namespace rehearsal::report

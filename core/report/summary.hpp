@@ -19,114 +19,114 @@ namespace rehearsal::report {
 inline constexpr int kSummarySchemaVersion = 1;
 
 struct CollectiveSummary {
-  std::string kind;
-  std::string communicator;
+  std::string kind = {};
+  std::string communicator = {};
   std::uint32_t ranks = 0;
-  Bytes bytes;
+  Bytes bytes = {};
   std::uint64_t count = 0;  ///< complete instances
   std::uint64_t incomplete = 0;
-  measure::DurationSummary time;       ///< over instances: min over ranks of (done − ready)
-  measure::DurationSummary rank_time;  ///< over ranks and instances
-  std::optional<double> algbw_bytes_per_second;
-  std::optional<double> busbw_bytes_per_second;
+  measure::DurationSummary time = {};       ///< over instances: min over ranks of (done − ready)
+  measure::DurationSummary rank_time = {};  ///< over ranks and instances
+  std::optional<double> algbw_bytes_per_second = {};
+  std::optional<double> busbw_bytes_per_second = {};
 
   bool operator==(const CollectiveSummary&) const = default;
 };
 
 struct JobSummary {
-  std::string name;
-  std::string profile_identity;
+  std::string name = {};
+  std::string profile_identity = {};
   std::uint32_t ranks = 0;
   std::uint32_t iterations_planned = 0;
   std::uint32_t iterations_completed = 0;
-  measure::DurationSummary iteration_time;
-  measure::DurationSummary iteration_waited;  ///< for appointments inside iterations
+  measure::DurationSummary iteration_time = {};
+  measure::DurationSummary iteration_waited = {};  ///< for appointments inside iterations
   std::uint64_t ops_planned = 0;
   std::uint64_t ops_completed = 0;
-  Bytes bytes_planned;
-  Bytes bytes_sent;
-  Bytes bytes_received;
-  Bytes bytes_local;
-  std::vector<CollectiveSummary> collectives;
+  Bytes bytes_planned = {};
+  Bytes bytes_sent = {};
+  Bytes bytes_received = {};
+  Bytes bytes_local = {};
+  std::vector<CollectiveSummary> collectives = {};
 
   bool operator==(const JobSummary&) const = default;
 };
 
 struct NicSummary {
-  std::string host;
-  std::string nic;
-  std::string source;
-  BitRate line_rate;  ///< zero: not known
-  Bytes sent_planned;
-  Bytes sent;
-  Bytes received_planned;
-  Bytes received;
-  std::optional<Bytes> counter_sent;
-  std::optional<Bytes> counter_received;
+  std::string host = {};
+  std::string nic = {};
+  std::string source = {};
+  BitRate line_rate = {};  ///< zero: not known
+  Bytes sent_planned = {};
+  Bytes sent = {};
+  Bytes received_planned = {};
+  Bytes received = {};
+  std::optional<Bytes> counter_sent = {};
+  std::optional<Bytes> counter_received = {};
 
   bool operator==(const NicSummary&) const = default;
 };
 
 struct SyncSummary {
-  std::string mode;
-  measure::DurationSummary start_skew;
-  Duration start_skew_limit{0};               ///< zero: none
-  std::optional<Duration> clock_error_bound;  ///< of a skew: two clocks
+  std::string mode = {};
+  measure::DurationSummary start_skew = {};
+  Duration start_skew_limit{0};                    ///< zero: none
+  std::optional<Duration> clock_error_bound = {};  ///< of a skew: two clocks
 
   bool operator==(const SyncSummary&) const = default;
 };
 
 struct BurstSummary {
-  std::string host;
-  std::string nic;
-  std::string direction;  ///< "sent", "received"
-  std::string source;
-  measure::BurstStatistics statistics;
+  std::string host = {};
+  std::string nic = {};
+  std::string direction = {};  ///< "sent", "received"
+  std::string source = {};
+  measure::BurstStatistics statistics = {};
 
   bool operator==(const BurstSummary&) const = default;
 };
 
 struct TransportSummary {
-  std::string kind;
-  std::string congestion_control;
-  std::string receive;
-  std::string byte_source;
-  Bytes copied;
-  Bytes discarded;
+  std::string kind = {};
+  std::string congestion_control = {};
+  std::string receive = {};
+  std::string byte_source = {};
+  Bytes copied = {};
+  Bytes discarded = {};
   std::uint64_t system_calls = 0;
-  std::optional<double> system_calls_per_mib;
+  std::optional<double> system_calls_per_mib = {};
   Duration turn_max{0};
-  std::vector<std::string> notes;  ///< how figures were taken, in sentences
+  std::vector<std::string> notes = {};  ///< how figures were taken, in sentences
 
   bool operator==(const TransportSummary&) const = default;
 };
 
 struct AgentSummary {
-  std::string host;
-  bool results = false;  ///< its measurements are in this report
-  std::string lost;      ///< why it was lost; empty: it was not
+  std::string host = {};
+  bool results = false;   ///< its measurements are in this report
+  std::string lost = {};  ///< why it was lost; empty: it was not
 
   bool operator==(const AgentSummary&) const = default;
 };
 
 struct Summary {
-  std::string run;
-  std::string drill;
-  std::string software;
-  std::string started_at;
-  std::string finished_at;
-  std::string plan_hash;
+  std::string run = {};
+  std::string drill = {};
+  std::string software = {};
+  std::string started_at = {};
+  std::string finished_at = {};
+  std::string plan_hash = {};
   Verdict verdict = Verdict::unknown;
-  std::vector<std::string> reasons;
-  std::vector<std::string> warnings;  ///< to be known when reading the figures; not a verdict
-  std::string stop;
-  std::vector<std::string> waited_for;
-  std::vector<AgentSummary> agents;
-  std::vector<JobSummary> jobs;
-  std::vector<NicSummary> nics;
-  SyncSummary sync;
-  std::vector<BurstSummary> bursts;
-  TransportSummary transport;
+  std::vector<std::string> reasons = {};
+  std::vector<std::string> warnings = {};  ///< to be known when reading the figures; not a verdict
+  std::string stop = {};
+  std::vector<std::string> waited_for = {};
+  std::vector<AgentSummary> agents = {};
+  std::vector<JobSummary> jobs = {};
+  std::vector<NicSummary> nics = {};
+  SyncSummary sync = {};
+  std::vector<BurstSummary> bursts = {};
+  TransportSummary transport = {};
 
   bool operator==(const Summary&) const = default;
 };

@@ -27,7 +27,7 @@ int exit_code(Verdict verdict);
 
 struct Judgement {
   Verdict verdict = Verdict::pass;
-  std::vector<std::string> reasons;  ///< sentences, the gravest first; never empty
+  std::vector<std::string> reasons = {};  ///< sentences, the gravest first; never empty
 };
 
 /// Judges a run by what the plan asked for; `figures` has everything but verdict and reasons.

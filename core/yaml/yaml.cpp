@@ -64,7 +64,8 @@ Failure Node::wrong_key(std::string_view what, std::string_view right) const {
 }
 
 Failure Node::wrong_kind(std::string_view expected) const {
-  return wrong("is " + std::string(kind_name(tree_->entries[index_].kind)),
+  const std::string subject = path().empty() ? "the file is " : "is ";
+  return wrong(subject + std::string(kind_name(tree_->entries[index_].kind)),
                "expected " + std::string(expected));
 }
 
@@ -121,6 +122,10 @@ Result<std::uint64_t> Node::integer(std::uint64_t least, std::uint64_t most) con
   ASSIGN_OR_RETURN(const std::string value, text());
   if (tree_->entries[index_].quoted) return wrong("is a text in quotes", right);
   const std::optional<std::uint64_t> number = plain_number(value);
+  const bool digits = value.find_first_not_of("0123456789") == std::string::npos;
+  if (!number && digits && value.front() != '0') {
+    return wrong(in_quotes(value) + " is out of range", right);
+  }
   if (!number) return wrong(in_quotes(value) + " is not a whole number", right);
   if (*number < least || *number > most) return wrong(in_quotes(value) + " is out of range", right);
   return *number;

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/random.hpp"
+#include "core/coordination/agent_table.hpp"
+#include "core/coordination/coordinator.hpp"
+#include "core/coordination/outbox.hpp"
+#include "core/coordination/permissions.hpp"
+#include "core/coordination/profile_shelf.hpp"
+#include "core/coordination/run.hpp"
+
+namespace rehearsal::coordination {
+
+/// The inside of Coordinator: sessions and who is behind them (coordinator.cpp), what operators ask
+/// (operator_requests.cpp), and at most one run.
+struct Coordinator::State {
+  struct Session {
+    std::string peer;
+    Peer role = Peer::unknown;
+    Instant opened;
+    Instant heard;
+  };
+
+  explicit State(CoordinatorOptions given) : options(std::move(given)), random(options.seed) {}
+
+  // Sessions.
+  void on(const SessionOpened& event, Instant now);
+  void on(const MessageReceived& event, Instant now);
+  void on(const SessionClosed& event, Instant now);
+  void on(const Tick& event, Instant now);
+  void hello(SessionId id, const protocol::Hello& hello, Instant now);
+  Result<void> admit(SessionId id, const protocol::Hello& hello);
+  void agent_message(SessionId id, const protocol::Envelope& message, Instant now);
+  void clock_probe(SessionId id, const protocol::ClockProbe& probe, Instant now);
+  void heartbeat(Instant now);
+  /// Tells the peer why, closes, forgets.
+  void end_session(SessionId id, const std::string& reason, Instant now);
+  /// Forgets a session, whoever closed it.
+  void forget(SessionId id, const std::string& reason, Instant now);
+  /// After each event: clears away a run that is over.
+  void settle(Instant now);
+
+  // What operators ask.
+  void operator_message(SessionId id, const protocol::Envelope& message, Instant now);
+  void profile_part(SessionId id, const protocol::ProfilePart& message);
+  void plan_request(SessionId id, const protocol::PlanRequest& message);
+  void run_request(SessionId id, const protocol::RunRequest& message, Instant now);
+  Result<std::string> start_run(SessionId id, const protocol::RunRequest& message, Instant now);
+  void status_request(SessionId id, Instant now);
+  void stop_request(SessionId id, const protocol::StopRequest& message, Instant now);
+  void send_failure(SessionId id, const Error& error);
+  std::string random_hex(std::size_t digits);
+
+  CoordinatorOptions options;
+  Random random;
+  Outbox outbox;
+  std::map<SessionId, Session> sessions;
+  AgentTable agents;
+  std::map<SessionId, ProfileShelf> shelves;  // of operators
+  std::unique_ptr<Run> run;
+  SessionId run_operator;
+  std::vector<SessionId> stop_askers;  // hear of it when the run is over
+  std::uint64_t runs_begun = 0;
+  std::uint64_t runs_by_verdict[4] = {0, 0, 0, 0};
+  Instant next_heartbeat = kNever;
+};
+
+}  // namespace rehearsal::coordination

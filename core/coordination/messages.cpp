@@ -1,0 +1,122 @@
+#include "core/coordination/messages.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/protocol/frame.hpp"
+
+namespace rehearsal::coordination {
+
+void to_message(const plan::Nic& nic, protocol::Nic& message) {
+  message.set_name(nic.name);
+  message.set_address(nic.address);
+  message.set_line_rate_bits_per_second(nic.line_rate.bits_per_second());
+  message.set_mtu(nic.mtu);
+}
+
+void to_message(const plan::Inventory& inventory, protocol::Inventory& message) {
+  message.set_host(inventory.host);
+  message.set_shared_nics(inventory.shared_nics);
+  for (const plan::Nic& nic : inventory.nics) to_message(nic, *message.add_nics());
+}
+
+plan::Inventory from_message(const protocol::Inventory& message) {
+  plan::Inventory inventory;
+  inventory.host = message.host();
+  inventory.shared_nics = message.shared_nics();
+  for (const protocol::Nic& nic : message.nics()) {
+    inventory.nics.push_back({.name = nic.name(),
+                              .address = nic.address(),
+                              .line_rate = BitRate{nic.line_rate_bits_per_second()},
+                              .mtu = nic.mtu()});
+  }
+  return inventory;
+}
+
+void to_message(const std::optional<ClockOffset>& clock, protocol::ClockEstimate& message) {
+  message.set_known(clock.has_value());
+  if (!clock) return;
+  message.set_offset_ns(clock->offset.count());
+  message.set_error_bound_ns(static_cast<std::uint64_t>(clock->error_bound.count()));
+}
+
+std::optional<ClockOffset> from_message(const protocol::ClockEstimate& message) {
+  // Sums with instants must stay within 64 bits.
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 8;
+  const std::int64_t offset = message.offset_ns();
+  if (!message.known() || offset > kMost || offset < -kMost) return std::nullopt;
+  const auto bound =
+      static_cast<std::int64_t>(std::min<std::uint64_t>(message.error_bound_ns(), kMost));
+  return ClockOffset{.offset = Duration{offset}, .error_bound = Duration{bound}};
+}
+
+void to_message(const KeyedAddress& address, protocol::ConnectionAddress& message) {
+  message.set_job(address.key.job.value);
+  message.set_communicator(address.key.communicator.value);
+  message.set_source(address.key.source.value);
+  message.set_destination(address.key.destination.value);
+  message.set_channel(address.key.channel);
+  message.set_use(static_cast<std::uint32_t>(address.key.use));
+  message.set_address(address.address);
+}
+
+std::optional<KeyedAddress> from_message(const protocol::ConnectionAddress& message) {
+  if (message.channel() > std::numeric_limits<std::uint16_t>::max() || message.use() > 1) {
+    return std::nullopt;
+  }
+  return KeyedAddress{.key = {.job = JobIndex{message.job()},
+                              .communicator = CommunicatorIndex{message.communicator()},
+                              .source = Rank{message.source()},
+                              .destination = Rank{message.destination()},
+                              .channel = static_cast<std::uint16_t>(message.channel()),
+                              .use = static_cast<plan::ConnectionUse>(message.use())},
+                      .address = message.address()};
+}
+
+namespace {
+
+/// Several messages of addresses, each well under the cap of a frame.
+template <typename Mutable>
+std::vector<protocol::Envelope> address_messages(const std::string& run,
+                                                 const std::vector<KeyedAddress>& addresses,
+                                                 Mutable mutable_message) {
+  constexpr std::size_t kFieldsBytes = 64;  // more than the numbers of one address take
+  std::vector<protocol::Envelope> messages;
+  auto* message = mutable_message(messages.emplace_back());
+  message->set_run(run);
+  std::size_t bytes = 0;
+  for (const KeyedAddress& address : addresses) {
+    const std::size_t size = address.address.size() + kFieldsBytes;
+    if (bytes > 0 && bytes + size > protocol::kPartBytesMax) {
+      message = mutable_message(messages.emplace_back());
+      message->set_run(run);
+      bytes = 0;
+    }
+    bytes += size;
+    to_message(address, *message->add_addresses());
+  }
+  message->set_last(true);
+  return messages;
+}
+
+}  // namespace
+
+std::vector<protocol::Envelope> prepared_messages(const std::string& run,
+                                                  const std::vector<KeyedAddress>& addresses) {
+  return address_messages(run, addresses,
+                          [](protocol::Envelope& e) { return e.mutable_prepared(); });
+}
+
+std::vector<protocol::Envelope> connect_messages(const std::string& run,
+                                                 const std::vector<KeyedAddress>& addresses) {
+  return address_messages(run, addresses,
+                          [](protocol::Envelope& e) { return e.mutable_connect(); });
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace rehearsal::coordination

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/coordination/agent_session.hpp"
+#include "core/coordination/clock_estimator.hpp"
+#include "core/plan/plan.hpp"
+#include "core/protocol/rehearsal.pb.h"
+
+namespace rehearsal::coordination {
+
+/// Values of the other rooms as they stand in messages, and back.
+
+void to_message(const plan::Inventory& inventory, protocol::Inventory& message);
+plan::Inventory from_message(const protocol::Inventory& message);
+void to_message(const plan::Nic& nic, protocol::Nic& message);
+
+void to_message(const std::optional<ClockOffset>& clock, protocol::ClockEstimate& message);
+std::optional<ClockOffset> from_message(const protocol::ClockEstimate& message);
+
+void to_message(const KeyedAddress& address, protocol::ConnectionAddress& message);
+/// Nothing when a field is out of range.
+std::optional<KeyedAddress> from_message(const protocol::ConnectionAddress& message);
+
+/// Prepared or Connect messages that carry `addresses`, under the cap of a frame, `last` in the
+/// last.
+std::vector<protocol::Envelope> prepared_messages(const std::string& run,
+                                                  const std::vector<KeyedAddress>& addresses);
+std::vector<protocol::Envelope> connect_messages(const std::string& run,
+                                                 const std::vector<KeyedAddress>& addresses);
+
+inline std::int64_t nanoseconds(Instant instant) { return instant.time_since_epoch().count(); }
+inline Instant instant_of(std::int64_t nanoseconds) { return Instant{Duration{nanoseconds}}; }
+
+/// "host0, host2".
+std::string joined(const std::vector<std::string>& names);
+
+}  // namespace rehearsal::coordination

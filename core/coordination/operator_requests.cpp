@@ -1,0 +1,170 @@
+// What operators ask of the coordinator.
+#include <utility>
+
+#include "core/coordination/coordinator_state.hpp"
+#include "core/coordination/messages.hpp"
+#include "core/protocol/frame.hpp"
+
+namespace rehearsal::coordination {
+namespace {
+
+/// Beyond this many agents a status leaves their NICs out, to fit a frame.
+constexpr std::size_t kAgentsWithNicsMax = 128;
+
+}  // namespace
+
+void Coordinator::State::operator_message(SessionId id, const protocol::Envelope& message,
+                                          Instant now) {
+  using protocol::Envelope;
+  switch (message.message_case()) {
+    case Envelope::kProfilePart:
+      return profile_part(id, message.profile_part());
+    case Envelope::kPlanRequest:
+      return plan_request(id, message.plan_request());
+    case Envelope::kRunRequest:
+      return run_request(id, message.run_request(), now);
+    case Envelope::kStatusRequest:
+      return status_request(id, now);
+    case Envelope::kStopRequest:
+      return stop_request(id, message.stop_request(), now);
+    default:
+      return;  // heartbeats
+  }
+}
+
+void Coordinator::State::profile_part(SessionId id, const protocol::ProfilePart& message) {
+  const Result<std::optional<std::string>> identity = shelves.at(id).add(
+      message.name(),
+      {.size = message.size(), .offset = message.offset(), .bytes = message.part()});
+  if (!identity) return send_failure(id, identity.error());
+  if (!*identity) return;
+  protocol::Envelope envelope;
+  envelope.mutable_profile_stored()->set_name(message.name());
+  envelope.mutable_profile_stored()->set_identity(**identity);
+  outbox.send(id, std::move(envelope));
+}
+
+void Coordinator::State::plan_request(SessionId id, const protocol::PlanRequest& message) {
+  const Result<PlannedDrill> planned = plan_drill(message.drill_text(), message.drill_file(),
+                                                  agents.inventories(), shelves.at(id).profiles());
+  if (!planned) return send_failure(id, planned.error());
+  // A plan.json that does not fit beside the table in one frame goes before it, as a file of no
+  // run.
+  const bool in_parts = planned->json.size() > protocol::kPartBytesMax;
+  for (const protocol::Part& part : protocol::parts_of(in_parts ? planned->json : "")) {
+    if (!in_parts) break;
+    protocol::Envelope envelope;
+    protocol::FilePart& file = *envelope.mutable_file_part();
+    file.set_name("plan.json");
+    file.set_size(part.size);
+    file.set_offset(part.offset);
+    file.set_part(part.bytes.data(), part.bytes.size());
+    outbox.send(id, std::move(envelope));
+  }
+  protocol::Envelope envelope;
+  protocol::PlanReply& reply = *envelope.mutable_plan_reply();
+  if (!in_parts) reply.set_plan_json(planned->json);
+  reply.set_table(cut(planned->table, protocol::kPartBytesMax));
+  reply.set_plan_hash(planned->hash);
+  outbox.send(id, std::move(envelope));
+}
+
+void Coordinator::State::run_request(SessionId id, const protocol::RunRequest& message,
+                                     Instant now) {
+  const Result<std::string> started = start_run(id, message, now);
+  if (started) return;
+  outbox.log(LogLevel::warning, "run refused", {{"reason", started.error().text()}});
+  send_failure(id, started.error());
+}
+
+Result<std::string> Coordinator::State::start_run(SessionId id, const protocol::RunRequest& message,
+                                                  Instant now) {
+  if (run) {
+    return fail(ErrorCode::refused, ErrorSource::control,
+                "run " + run->id() + " is on (" + std::string(to_string(run->state())) + ", " +
+                    std::to_string(run->iterations_done()) + " of " +
+                    std::to_string(run->iterations()) +
+                    " iterations): wait for its end, or `rehearse stop` it");
+  }
+  ASSIGN_OR_RETURN(PlannedDrill planned,
+                   plan_drill(message.drill_text(), message.drill_file(), agents.inventories(),
+                              shelves.at(id).profiles()));
+  if (!message.plan_hash().empty() && message.plan_hash() != planned.hash) {
+    return fail(ErrorCode::refused, ErrorSource::control,
+                "the plan is now " + planned.hash + ", not " + one_line(message.plan_hash()) +
+                    ": the drill, a profile or the agents have changed; plan again");
+  }
+  RunSetup setup;
+  setup.id = "e" + std::to_string(options.epoch) + "-r" + std::to_string(++runs_begun) + "-" +
+             random_hex(4);
+  setup.token = random_hex(32);
+  setup.operator_session = id;
+  for (const plan::Inventory& host : planned.plan->hosts) {
+    AgentEntry& agent = *agents.by_host(host.host);
+    agent.run = setup.id;
+    setup.agents.push_back(agent.session);
+  }
+  outbox.log(LogLevel::info, "run begins",
+             {{"run", setup.id},
+              {"drill", planned.plan->drill},
+              {"hosts", std::to_string(setup.agents.size())},
+              {"iterations", std::to_string(planned.plan->iterations)},
+              {"plan_hash", planned.hash}});
+  setup.planned = std::move(planned);
+  run_operator = id;
+  run = std::make_unique<Run>(options, outbox, std::move(setup), now);
+  return run->id();
+}
+
+void Coordinator::State::status_request(SessionId id, Instant now) {
+  protocol::Envelope envelope;
+  protocol::StatusReply& reply = *envelope.mutable_status_reply();
+  reply.set_software(options.software);
+  reply.set_state(std::string(to_string(run ? run->state() : RunState::idle)));
+  if (run) {
+    reply.set_run(run->id());
+    reply.set_iterations_done(run->iterations_done());
+    reply.set_iterations(run->iterations());
+  }
+  for (const auto& [host, agent] : agents.entries()) {
+    protocol::AgentStatus& status = *reply.add_agents();
+    status.set_host(host);
+    status.set_address(agent.peer);
+    status.set_software(agent.software);
+    status.set_run(agent.run);
+    to_message(agent.clock, *status.mutable_clock());
+    const Duration silence = now - sessions.at(agent.session).heard;
+    status.set_silence_ns(static_cast<std::uint64_t>(silence.count()));
+    if (agents.size() > kAgentsWithNicsMax) continue;
+    for (const plan::Nic& nic : agent.inventory.nics) to_message(nic, *status.add_nics());
+  }
+  outbox.send(id, std::move(envelope));
+}
+
+void Coordinator::State::stop_request(SessionId id, const protocol::StopRequest& message,
+                                      Instant now) {
+  if (!run || (!message.run().empty() && message.run() != run->id())) {
+    const std::string which =
+        message.run().empty() ? "" : " named '" + one_line(message.run()) + "'";
+    return send_failure(id, Error{.code = ErrorCode::not_found,
+                                  .source = ErrorSource::control,
+                                  .message = "no run" + which + " is on"});
+  }
+  stop_askers.push_back(id);
+  run->stop("an operator stopped it", now);
+}
+
+void Coordinator::State::send_failure(SessionId id, const Error& error) {
+  protocol::Envelope envelope;
+  envelope.mutable_failure()->set_code(std::string(to_string(error.code)));
+  envelope.mutable_failure()->set_message(cut(error.text(), protocol::kPartBytesMax));
+  outbox.send(id, std::move(envelope));
+}
+
+std::string Coordinator::State::random_hex(std::size_t digits) {
+  std::string text;
+  while (text.size() < digits) text += "0123456789abcdef"[random.below(16)];
+  return text;
+}
+
+}  // namespace rehearsal::coordination

@@ -1,0 +1,252 @@
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "core/base/text.hpp"
+#include "core/plan/checks.hpp"
+#include "core/plan/connection_estimate.hpp"
+#include "core/plan/plan.hpp"
+
+namespace rehearsal::plan {
+namespace {
+
+using profile::Profile;
+using Profiles = std::map<std::string, std::shared_ptr<const Profile>>;
+
+Failure wrong(ErrorCode code, const std::string& path, std::string_view what,
+              std::string_view right) {
+  return fail(code, ErrorSource::config,
+              path + ": " + std::string(what) + "; " + std::string(right));
+}
+
+std::string at(std::string_view list, std::size_t index) {
+  return std::string(list) + "[" + std::to_string(index) + "]";
+}
+
+// What agents say of themselves is input like any other.
+Result<void> check_inventories(std::span<const Inventory> inventories) {
+  std::set<std::string_view> names;
+  for (const Inventory& inventory : inventories) {
+    const auto refuse = [&](std::string_view what, std::string_view right) {
+      return fail(ErrorCode::refused, ErrorSource::control,
+                  "agent " + in_quotes(inventory.host) + ": " + std::string(what) + "; " +
+                      std::string(right));
+    };
+    if (!is_name(inventory.host)) return refuse("this is no name", kNameRule);
+    if (!names.insert(inventory.host).second) {
+      return refuse("two agents have this name", "every agent needs a name of its own");
+    }
+    if (inventory.nics.size() > kInventoryNicsMax) {
+      return refuse(std::to_string(inventory.nics.size()) + " data NICs",
+                    "at most " + std::to_string(kInventoryNicsMax));
+    }
+    for (const Nic& nic : inventory.nics) {
+      if (nic.name.size() > kNicTextMax || nic.address.size() > kNicTextMax) {
+        return refuse("a NIC with a name or address of more than " + std::to_string(kNicTextMax) +
+                          " characters",
+                      "shorter ones");
+      }
+    }
+  }
+  return {};
+}
+
+// "did you mean 'host3'? known are host0, host1"
+std::string right_name(std::string_view written, std::vector<std::string_view> known,
+                       std::string_view none) {
+  if (known.empty()) return std::string(none);
+  const std::string_view meant = closest(written, known);
+  std::ranges::sort(known);
+  const std::string hint = meant.empty() ? "" : "did you mean '" + std::string(meant) + "'? ";
+  return hint + "known are " + joined(known);
+}
+
+// Makes the plan's list of hosts as jobs name them.
+class Hosts {
+ public:
+  Hosts(std::span<const Inventory> inventories, TransportKind transport)
+      : inventories_(inventories), transport_(transport) {}
+
+  Result<HostIndex> find(const std::string& name, const std::string& path) {
+    for (std::uint32_t i = 0; i < taken_.size(); ++i) {
+      if (taken_[i].host == name) return HostIndex{i};
+    }
+    const auto found = std::ranges::find(inventories_, name, &Inventory::host);
+    if (found == inventories_.end()) {
+      std::vector<std::string_view> known;
+      for (const Inventory& inventory : inventories_) known.push_back(inventory.host);
+      return wrong(ErrorCode::not_found, path, "host " + in_quotes(name) + " is not known",
+                   right_name(name, std::move(known),
+                              "no agent is connected: start rehearsal-agent on the hosts"));
+    }
+    RETURN_IF_ERROR(check_transport(*found));
+    taken_.push_back(*found);
+    return HostIndex{static_cast<std::uint32_t>(taken_.size() - 1)};
+  }
+
+  const Inventory& operator[](HostIndex index) const { return taken_[index.value]; }
+  std::vector<Inventory> take() { return std::move(taken_); }
+
+ private:
+  Result<void> check_transport(const Inventory& host) const {
+    if (host.transports.empty() || std::ranges::count(host.transports, transport_) != 0) return {};
+    std::vector<std::string_view> offered;
+    for (const TransportKind kind : host.transports) offered.push_back(to_string(kind));
+    return wrong(
+        ErrorCode::unsupported, "transport.kind",
+        "host " + in_quotes(host.host) + " does not offer " + std::string(to_string(transport_)),
+        "it offers " + joined(offered));
+  }
+
+  std::span<const Inventory> inventories_;
+  TransportKind transport_;
+  std::vector<Inventory> taken_;
+};
+
+Result<std::shared_ptr<const Profile>> find_profile(const DrillJob& job, const Profiles& profiles,
+                                                    const std::string& path) {
+  const auto found = profiles.find(job.profile);
+  if (found == profiles.end() || found->second == nullptr) {
+    std::vector<std::string_view> known;
+    for (const auto& [name, profile] : profiles) known.push_back(name);
+    return wrong(ErrorCode::not_found, path + ".profile",
+                 "profile " + in_quotes(job.profile) + " is not here",
+                 right_name(job.profile, std::move(known),
+                            "a file beside the drill, or the name of a shipped profile"));
+  }
+  const std::vector<std::string> problems = profile::problems(*found->second);
+  if (problems.empty()) return found->second;
+  std::string what = "profile " + in_quotes(job.profile) + " is not valid: " + problems.front();
+  if (problems.size() > 1) what += " (and " + std::to_string(problems.size() - 1) + " more)";
+  return wrong(ErrorCode::invalid_input, path + ".profile", what,
+               "`rehearse profile verify` lists everything wrong with it");
+}
+
+// Ranks on each of the job's hosts, in order.
+Result<std::vector<std::uint32_t>> deal_ranks(const DrillJob& job, std::uint32_t ranks,
+                                              const std::string& path) {
+  const auto hosts = static_cast<std::uint32_t>(job.hosts.size());
+  if (ranks < hosts) {
+    return wrong(ErrorCode::invalid_input, path + ".hosts",
+                 std::to_string(hosts) + " hosts for the " + std::to_string(ranks) + " ranks of " +
+                     in_quotes(job.profile),
+                 "at most one host a rank: list " + std::to_string(ranks) + " or fewer");
+  }
+  const std::uint32_t each = job.ranks_per_host;
+  if (each != 0 && std::uint64_t{each} * hosts != ranks) {
+    const std::string fitting =
+        ranks % each == 0 ? "list " + std::to_string(ranks / each) + " hosts, or leave it out"
+                          : "leave it out to deal them as evenly as they go";
+    return wrong(ErrorCode::invalid_input, path + ".ranks_per_host",
+                 std::to_string(each) + " on each of " + std::to_string(hosts) + " hosts makes " +
+                     std::to_string(std::uint64_t{each} * hosts) + " ranks, but " +
+                     in_quotes(job.profile) + " has " + std::to_string(ranks),
+                 fitting);
+  }
+  std::vector<std::uint32_t> dealt(hosts, ranks / hosts);
+  for (std::uint32_t i = 0; i < ranks % hosts; ++i) ++dealt[i];
+  if (dealt.front() > kRanksPerHostMax) {
+    return wrong(ErrorCode::refused, path + ".hosts",
+                 std::to_string(dealt.front()) + " ranks on one host",
+                 "at most " + std::to_string(kRanksPerHostMax) + ": list more hosts");
+  }
+  return dealt;
+}
+
+// The NICs a job uses on one host, as indices into its inventory.
+Result<std::vector<NicIndex>> nics_of(const DrillJob& job, const Inventory& host,
+                                      const std::string& path) {
+  std::vector<NicIndex> result;
+  if (host.nics.empty()) {
+    return wrong(ErrorCode::not_found, path + ".hosts",
+                 "host " + in_quotes(host.host) + " has no data NIC",
+                 "name its data NICs in the agent's configuration, or leave the host out");
+  }
+  if (job.nics.empty()) {
+    for (std::uint32_t i = 0; i < host.nics.size(); ++i) result.push_back(NicIndex{i});
+    return result;
+  }
+  for (const std::string& name : job.nics) {
+    const auto found = std::ranges::find(host.nics, name, &Nic::name);
+    if (found == host.nics.end()) {
+      std::vector<std::string_view> known;
+      for (const Nic& nic : host.nics) known.push_back(nic.name);
+      return wrong(ErrorCode::not_found, path + ".nics",
+                   "host " + in_quotes(host.host) + " has no data NIC " + in_quotes(name),
+                   right_name(name, std::move(known), ""));
+    }
+    result.push_back(NicIndex{static_cast<std::uint32_t>(found - host.nics.begin())});
+  }
+  return result;
+}
+
+Result<PlannedJob> plan_job(const DrillJob& job, const Profiles& profiles, Hosts& hosts,
+                            const std::string& path) {
+  PlannedJob planned;
+  planned.name = job.name;
+  ASSIGN_OR_RETURN(planned.profile, find_profile(job, profiles, path));
+  planned.profile_identity = profile::identity(*planned.profile);
+  ASSIGN_OR_RETURN(const auto dealt, deal_ranks(job, planned.profile->ranks, path));
+  planned.bindings.reserve(planned.profile->ranks);
+  for (std::size_t i = 0; i < job.hosts.size(); ++i) {
+    ASSIGN_OR_RETURN(const HostIndex host, hosts.find(job.hosts[i], path + "." + at("hosts", i)));
+    ASSIGN_OR_RETURN(const auto nics, nics_of(job, hosts[host], path));
+    for (std::uint32_t r = 0; r < dealt[i]; ++r) {
+      planned.bindings.push_back({host, nics[r % nics.size()]});
+    }
+  }
+  return planned;
+}
+
+// An expectation of a collective that no job issues could never be met.
+Result<void> check_expectations(const Plan& plan) {
+  std::set<profile::OpKind> kinds;
+  for (const PlannedJob& job : plan.jobs) {
+    for (const profile::RankClass& ranks : job.profile->classes) {
+      for (const profile::Op& op : ranks.ops) kinds.insert(op.kind);
+    }
+  }
+  for (std::size_t i = 0; i < plan.expectations.size(); ++i) {
+    const std::string& metric = plan.expectations[i].metric;
+    const std::optional<profile::OpKind> kind = kind_of_metric(metric);
+    if (!kind || kinds.contains(*kind)) continue;
+    std::vector<std::string_view> there;
+    for (const profile::OpKind found : kinds) {
+      if (is_communication(found)) there.push_back(to_string(found));
+    }
+    return wrong(ErrorCode::invalid_input, at("expectations", i) + ".metric",
+                 in_quotes(metric) + ", but no job issues " + std::string(to_string(*kind)),
+                 "the jobs issue " + joined(there));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Drill& drill, std::span<const Inventory> inventories,
+                       const Profiles& profiles) {
+  RETURN_IF_ERROR(check_all(drill));
+  RETURN_IF_ERROR(check_inventories(inventories));
+  Plan plan;
+  plan.drill = drill.name;
+  plan.transport = drill.transport;
+  plan.collectives = drill.collectives;
+  plan.local = drill.local;
+  plan.synchronisation = drill.synchronisation;
+  plan.iterations = drill.iterations;
+  plan.seed = drill.seed;
+  plan.limits = drill.limits;
+  plan.expectations = drill.expectations;
+  Hosts hosts(inventories, drill.transport.kind);
+  for (std::size_t i = 0; i < drill.jobs.size(); ++i) {
+    ASSIGN_OR_RETURN(plan.jobs.emplace_back(),
+                     plan_job(drill.jobs[i], profiles, hosts, at("jobs", i)));
+  }
+  plan.hosts = hosts.take();
+  RETURN_IF_ERROR(check_expectations(plan));
+  RETURN_IF_ERROR(check_connections(plan));
+  return plan;
+}
+
+}  // namespace rehearsal::plan

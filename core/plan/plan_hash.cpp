@@ -1,0 +1,63 @@
+#include "core/base/encoding.hpp"
+#include "core/plan/plan.hpp"
+
+namespace rehearsal::plan {
+namespace {
+
+// Changes when the list of what is hashed changes: hashes of before and after then differ.
+constexpr std::string_view kDomain = "rehearsal plan 1";
+
+void encode(Encoder& encoder, Duration duration) {
+  encoder.number(static_cast<std::uint64_t>(duration.count()));
+}
+
+void encode(Encoder& encoder, const TransportSettings& transport) {
+  encoder.text(to_string(transport.kind));
+  encoder.text(transport.congestion_control);
+  encoder.text(to_string(transport.receive));
+}
+
+void encode(Encoder& encoder, const CollectiveSettings& settings) {
+  encoder.number(settings.channels);
+  encoder.number(settings.chunk.count());
+  encoder.number(settings.slices_per_chunk);
+  encoder.number(settings.pipeline_chunk.count());
+  encoder.number(settings.point_to_point_chunk.count());
+  encoder.number(settings.point_to_point_channels);
+  encoder.number(settings.credits);
+  encoder.number(settings.channel_bytes_min.count());
+}
+
+void encode(Encoder& encoder, const Limits& limits) {
+  encode(encoder, limits.duration);
+  encode(encoder, limits.progress);
+  encode(encoder, limits.start_skew);
+}
+
+}  // namespace
+
+std::string plan_hash(const Plan& plan) {
+  Encoder encoder;
+  encoder.text(kDomain);
+  encoder.number(plan.jobs.size());
+  for (const PlannedJob& job : plan.jobs) {
+    encoder.text(job.profile_identity);
+    encoder.number(job.bindings.size());
+    for (const Binding& binding : job.bindings) {
+      const Inventory& host = plan.hosts[binding.host.value];
+      encoder.text(host.host);
+      encoder.text(host.nics[binding.nic.value].name);
+    }
+  }
+  encode(encoder, plan.transport);
+  encode(encoder, plan.collectives);
+  encoder.number(plan.local.rate.bits_per_second());
+  encode(encoder, plan.local.latency);
+  encoder.text(to_string(plan.synchronisation));
+  encoder.number(plan.iterations);
+  encoder.number(plan.seed);
+  encode(encoder, plan.limits);
+  return sha256_hex(encoder.bytes());
+}
+
+}  // namespace rehearsal::plan

@@ -1,0 +1,112 @@
+#include "core/replay/program.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/plan/placement.hpp"
+
+namespace rehearsal::replay {
+
+namespace {
+
+/// Finds, op by op, the earlier ops that an op has to wait for.
+class Predecessors {
+ public:
+  explicit Predecessors(std::uint32_t streams) : of_stream_(streams, kNone) {}
+
+  /// Appends to `out`; call in order of ops.
+  void of(const profile::Op& op, profile::OpIndex index, std::vector<profile::OpIndex>& out) {
+    out.assign(op.after.begin(), op.after.end());
+    remember(of_stream_[op.stream], index, out);
+    if (profile::is_point_to_point(op.kind)) {
+      const auto key = std::tuple{op.communicator, op.peer, op.kind};
+      remember(of_pair_.try_emplace(key, kNone).first->second, index, out);
+    } else if (profile::is_communication(op.kind)) {
+      remember(of_communicator_.try_emplace(op.communicator, kNone).first->second, index, out);
+    }
+  }
+
+ private:
+  static constexpr profile::OpIndex kNone = static_cast<profile::OpIndex>(-1);
+
+  static void remember(profile::OpIndex& last, profile::OpIndex index,
+                       std::vector<profile::OpIndex>& out) {
+    if (last != kNone) out.push_back(last);
+    last = index;
+  }
+
+  std::vector<profile::OpIndex> of_stream_;
+  std::map<CommunicatorIndex, profile::OpIndex> of_communicator_;
+  std::map<std::tuple<CommunicatorIndex, std::uint32_t, profile::OpKind>, profile::OpIndex>
+      of_pair_;
+};
+
+/// Numbers the instances of each communicator, collectives and point-to-point ops apart.
+class Instances {
+ public:
+  std::uint32_t next(const profile::Op& op) {
+    return counts_[{op.communicator, profile::is_point_to_point(op.kind)}]++;
+  }
+
+ private:
+  std::map<std::pair<CommunicatorIndex, bool>, std::uint32_t> counts_;
+};
+
+Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile::Op& op,
+                 const std::vector<collective::Place>& places) {
+  const profile::Profile& profile = *plan.jobs[job.value].profile;
+  Program::Op result;
+  result.kind = op.kind;
+  result.stream = op.stream;
+  result.phase = op.phase;
+  result.duration = op.duration;
+  if (!profile::is_communication(op.kind)) return result;
+  result.communicator = op.communicator;
+  if (profile::is_point_to_point(op.kind)) result.use = plan::ConnectionUse::point_to_point;
+  collective::Place place = places[op.communicator.value];
+  place.position = profile.communicators[op.communicator.value].position(rank);
+  result.expansion =
+      collective::expand(op, place, plan::peer_bytes_of(profile, op), plan.collectives);
+  return result;
+}
+
+}  // namespace
+
+Program::Program(const plan::Plan& plan, JobIndex job, Rank rank)
+    : profile(plan.jobs[job.value].profile),
+      streams(static_cast<std::uint32_t>(std::max<std::size_t>(profile->streams.size(), 1))),
+      phases(static_cast<std::uint32_t>(std::max<std::size_t>(profile->phases.size(), 1))),
+      lanes_max(streams, 0) {
+  std::vector<collective::Place> places;
+  for (std::uint32_t i = 0; i < profile->communicators.size(); ++i)
+    places.push_back(plan::place_of(plan, job, CommunicatorIndex{i}, 0));
+
+  const auto& planned = profile->class_of(rank).ops;
+  std::vector<std::vector<profile::OpIndex>> waiting(planned.size());
+  Predecessors predecessors{streams};
+  Instances instances;
+  std::vector<profile::OpIndex> before;
+  for (profile::OpIndex i = 0; i < planned.size(); ++i) {
+    Op op = made(plan, job, rank, planned[i], places);
+    predecessors.of(planned[i], i, before);
+    op.waits = static_cast<std::uint32_t>(before.size());
+    for (const profile::OpIndex earlier : before) {
+      waiting[earlier].push_back(i);
+      op.phase = std::max(op.phase, ops[earlier].phase);
+    }
+    if (profile::is_communication(op.kind)) {
+      op.instance = instances.next(planned[i]);
+      ++communication_ops;
+    }
+    lanes_max[op.stream] = std::max(lanes_max[op.stream], op.expansion.lane_count());
+    ops.push_back(op);
+  }
+  for (profile::OpIndex i = 0; i < planned.size(); ++i) {
+    ops[i].successors_begin = static_cast<std::uint32_t>(successors.size());
+    successors.insert(successors.end(), waiting[i].begin(), waiting[i].end());
+    ops[i].successors_end = static_cast<std::uint32_t>(successors.size());
+  }
+}
+
+}  // namespace rehearsal::replay

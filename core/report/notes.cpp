@@ -1,0 +1,91 @@
+#include "core/report/notes.hpp"
+
+#include <algorithm>
+
+namespace rehearsal::report {
+namespace {
+
+bool any_shared_nics(const plan::Plan& plan) {
+  return std::ranges::any_of(plan.hosts,
+                             [](const plan::Inventory& host) { return host.shared_nics; });
+}
+
+bool any_counter(const Summary& summary) {
+  return std::ranges::any_of(
+      summary.nics, [](const NicSummary& nic) { return nic.counter_sent || nic.counter_received; });
+}
+
+std::string how_received(const TransportSummary& transport) {
+  if (transport.copied > Bytes{0} && transport.discarded > Bytes{0}) {
+    return "Receivers copied " + format_bytes(transport.copied) +
+           " of payload to user space; the "
+           "kernel discarded " +
+           format_bytes(transport.discarded) + " for them (MSG_TRUNC).";
+  }
+  if (transport.discarded > Bytes{0}) {
+    return "The kernel discarded received payload (MSG_TRUNC); nothing was copied to user space.";
+  }
+  return "Receivers copied the payload to user space.";
+}
+
+Bytes local_bytes(const Summary& summary) {
+  Bytes local;
+  for (const JobSummary& job : summary.jobs) local += job.bytes_local;
+  return local;
+}
+
+}  // namespace
+
+std::vector<std::string> transport_notes(const plan::Plan& plan, const Summary& summary) {
+  const TransportSummary& transport = summary.transport;
+  std::vector<std::string> notes;
+  if (transport.byte_source == "posted") {
+    notes.push_back(
+        "Bytes are payload, counted as messages are handed to the transport and taken from it "
+        "(posted).");
+  } else if (!transport.byte_source.empty()) {
+    notes.push_back("Bytes are payload, source: " + transport.byte_source + ".");
+  }
+  if (any_shared_nics(plan)) {
+    notes.push_back("Agents share a NIC, so its counters mix them and are not shown.");
+  } else if (any_counter(summary)) {
+    notes.push_back("NIC counters stand beside them; they count headers too.");
+  }
+  if (plan.transport.kind == plan::TransportKind::tcp) {
+    notes.push_back("Transport TCP" +
+                    (transport.congestion_control.empty()
+                         ? std::string()
+                         : ", congestion control " + transport.congestion_control) +
+                    ": no figure here is one of RDMA.");
+    if (!transport.byte_source.empty()) notes.push_back(how_received(transport));
+  }
+  notes.push_back("No arithmetic is done on payload: reductions are not computed.");
+  notes.push_back(
+      "The time of a collective is the shortest (done - ready) over its ranks; algbw and busbw are "
+      "of the median.");
+  if (local_bytes(summary) > Bytes{0}) {
+    notes.push_back("Ranks of one agent hand over in memory: local bytes, modelled at " +
+                    format_bit_rate(static_cast<double>(plan.local.rate.bits_per_second())) +
+                    " and " + format_duration(plan.local.latency) + ".");
+  }
+  return notes;
+}
+
+std::vector<std::string> warnings(const plan::Plan& plan, const Summary& summary) {
+  std::vector<std::string> result;
+  const bool has_phases = std::ranges::any_of(
+      plan.jobs, [](const plan::PlannedJob& job) { return job.profile->phases.size() > 1; });
+  if (plan.synchronisation == plan::SyncMode::phase && has_phases) {
+    result.push_back("Phases are kept in step: what the job overlaps across phases is lost.");
+  }
+  const bool widened = std::ranges::any_of(summary.bursts, [](const BurstSummary& burst) {
+    return burst.statistics.bin > measure::kBinDefault;
+  });
+  if (widened) {
+    result.push_back(
+        "The run was longer than its finest bins: some peak-to-mean figures are coarse.");
+  }
+  return result;
+}
+
+}  // namespace rehearsal::report

@@ -1,0 +1,142 @@
+#include <nlohmann/json.hpp>
+
+#include "core/report/json_values.hpp"
+#include "core/report/summary.hpp"
+
+namespace rehearsal::report {
+namespace {
+
+using report::json_of;
+
+Json json_of(const CollectiveSummary& collective) {
+  return {{"kind", collective.kind},
+          {"communicator", collective.communicator},
+          {"ranks", collective.ranks},
+          {"bytes", collective.bytes.count()},
+          {"count", collective.count},
+          {"incomplete", collective.incomplete},
+          {"time_seconds", json_of(collective.time)},
+          {"rank_time_seconds", json_of(collective.rank_time)},
+          {"algbw_bytes_per_second", json_of(collective.algbw_bytes_per_second)},
+          {"busbw_bytes_per_second", json_of(collective.busbw_bytes_per_second)}};
+}
+
+Json json_of(const JobSummary& job) {
+  Json collectives = Json::array();
+  for (const CollectiveSummary& entry : job.collectives) collectives.push_back(json_of(entry));
+  return {{"name", job.name},
+          {"profile_identity", job.profile_identity},
+          {"ranks", job.ranks},
+          {"iterations",
+           {{"planned", job.iterations_planned},
+            {"completed", job.iterations_completed},
+            {"time_seconds", json_of(job.iteration_time)},
+            {"waited_seconds", json_of(job.iteration_waited)}}},
+          {"ops", {{"planned", job.ops_planned}, {"completed", job.ops_completed}}},
+          {"bytes",
+           {{"planned", job.bytes_planned.count()},
+            {"sent", job.bytes_sent.count()},
+            {"received", job.bytes_received.count()},
+            {"local", job.bytes_local.count()}}},
+          {"collectives", std::move(collectives)}};
+}
+
+Json json_of(const NicSummary& nic) {
+  const Json line_rate =
+      nic.line_rate == BitRate{0} ? Json() : Json(nic.line_rate.bits_per_second());
+  return {{"host", nic.host},
+          {"nic", nic.nic},
+          {"source", nic.source},
+          {"line_rate_bits_per_second", line_rate},
+          {"planned_sent_bytes", nic.sent_planned.count()},
+          {"sent_bytes", nic.sent.count()},
+          {"planned_received_bytes", nic.received_planned.count()},
+          {"received_bytes", nic.received.count()},
+          {"counter_sent_bytes", json_of(nic.counter_sent)},
+          {"counter_received_bytes", json_of(nic.counter_received)}};
+}
+
+Json json_of(const SyncSummary& sync) {
+  const bool limited = sync.start_skew_limit > Duration::zero();
+  return {{"mode", sync.mode},
+          {"start_skew_seconds", json_of(sync.start_skew)},
+          {"start_skew_limit_seconds", limited ? json_of(sync.start_skew_limit) : Json()},
+          {"clock_error_bound_seconds", json_of(sync.clock_error_bound)}};
+}
+
+Json json_of(const BurstSummary& burst) {
+  const measure::BurstStatistics& statistics = burst.statistics;
+  Json ratios = Json::array();
+  for (const measure::PeakToMean& entry : statistics.peak_to_mean) {
+    ratios.push_back({{"window_seconds", json_of(entry.window)},
+                      {"value", json_of(entry.value)},
+                      {"resolution_ok", entry.resolution_ok}});
+  }
+  Json backlog = Json::array();
+  for (const measure::Backlog& entry : statistics.backlog) {
+    backlog.push_back(
+        {{"rate_bits_per_second", entry.rate.bits_per_second()}, {"bytes", entry.bytes.count()}});
+  }
+  return {{"host", burst.host},
+          {"nic", burst.nic},
+          {"direction", burst.direction},
+          {"source", burst.source},
+          {"bin_seconds", json_of(statistics.bin)},
+          {"length_seconds", json_of(statistics.length)},
+          {"bytes", statistics.total.count()},
+          {"peak_to_mean", std::move(ratios)},
+          {"drain_rate_source", std::string(to_string(statistics.drain_rate_source))},
+          {"backlog", std::move(backlog)}};
+}
+
+Json json_of(const TransportSummary& transport) {
+  return {{"kind", transport.kind},
+          {"congestion_control", transport.congestion_control},
+          {"receive", transport.receive},
+          {"byte_source", transport.byte_source},
+          {"copied_bytes", transport.copied.count()},
+          {"discarded_bytes", transport.discarded.count()},
+          {"system_calls", transport.system_calls},
+          {"system_calls_per_mib", json_of(transport.system_calls_per_mib)},
+          {"turn_max_seconds", json_of(transport.turn_max)},
+          {"notes", transport.notes}};
+}
+
+Json json_of(const AgentSummary& agent) {
+  return {{"host", agent.host},
+          {"results", agent.results},
+          {"lost", agent.lost.empty() ? Json() : Json(agent.lost)}};
+}
+
+template <typename T>
+Json list_of(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) list.push_back(json_of(value));
+  return list;
+}
+
+}  // namespace
+
+std::string summary_json(const Summary& summary) {
+  const Json json = {{"schema_version", kSummarySchemaVersion},
+                     {"run", summary.run},
+                     {"drill", summary.drill},
+                     {"software", summary.software},
+                     {"started_at", summary.started_at},
+                     {"finished_at", summary.finished_at},
+                     {"plan_hash", summary.plan_hash},
+                     {"verdict", std::string(to_string(summary.verdict))},
+                     {"reasons", summary.reasons},
+                     {"warnings", summary.warnings},
+                     {"stop", summary.stop},
+                     {"waited_for", summary.waited_for},
+                     {"agents", list_of(summary.agents)},
+                     {"jobs", list_of(summary.jobs)},
+                     {"nics", list_of(summary.nics)},
+                     {"sync", json_of(summary.sync)},
+                     {"bursts", list_of(summary.bursts)},
+                     {"transport", json_of(summary.transport)}};
+  return text_of(json, 2) + "\n";
+}
+
+}  // namespace rehearsal::report
