@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <asio/read.hpp>
 #include <optional>
 #include <vector>
 
@@ -34,8 +35,7 @@ struct Heard {
 class FramedConnectionTest : public testing::Test {
  protected:
   void SetUp() override {
-    asio::ip::tcp::acceptor acceptor(context_,
-                                     {asio::ip::make_address("127.0.0.1"), 0});
+    asio::ip::tcp::acceptor acceptor(context_, {asio::ip::make_address("127.0.0.1"), 0});
     bare_.connect(acceptor.local_endpoint());
     accepted_.emplace(acceptor.accept());
   }

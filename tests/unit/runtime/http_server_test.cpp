@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <asio/read.hpp>
+
 #include "tests/unit/runtime/loop.hpp"
 
 namespace rehearsal::runtime {
@@ -25,8 +27,8 @@ class HttpServerTest : public testing::Test {
   /// Sends `request` and returns all that comes back until the server closes.
   std::string exchange(const std::string& request) {
     asio::ip::tcp::socket socket(context_);
-    socket.connect({asio::ip::make_address(server_->listening().address),
-                    server_->listening().port});
+    socket.connect(
+        {asio::ip::make_address(server_->listening().address), server_->listening().port});
     asio::error_code ignored;
     asio::write(socket, asio::buffer(request), ignored);
     std::string received;
