@@ -34,7 +34,9 @@ class HotPathTest : public testing::TestWithParam<plan::ReceiveMode> {
     std::vector<coordination::KeyedAddress> addresses;
     for (std::uint32_t host = 0; host < plan->hosts.size(); ++host) {
       cycles.push_back(std::move(DutyCycle::create(plan, HostIndex{host}, "token").value()));
-      for (auto& address : cycles.back()->open().value()) addresses.push_back(std::move(address));
+      const auto opened = cycles.back()->open();
+      ASSERT_TRUE(opened.has_value());
+      addresses.insert(addresses.end(), opened->begin(), opened->end());
     }
     for (auto& cycle : cycles) ASSERT_TRUE(cycle->connect(addresses).has_value());
     ASSERT_TRUE(turn_until([](const DutyCycle& cycle) { return cycle.connected(); }));
