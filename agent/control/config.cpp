@@ -1,5 +1,8 @@
 #include "agent/control/config.hpp"
 
+#include <algorithm>
+#include <cctype>
+
 #include "runtime/config.hpp"
 
 namespace rehearsal::agent {
@@ -49,6 +52,16 @@ Result<void> apply(const yaml::Document& document, Config& config) {
     ASSIGN_OR_RETURN(config.log, runtime::log_threshold_of(*node));
   }
   return {};
+}
+
+Result<void> check_name(std::string_view name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return c < 0x80 && (std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.');
+  });
+  if (plain && !name.empty() && name.size() <= 64 && std::isalnum(name.front()) != 0) return {};
+  return invalid("'" + std::string(name) +
+                 "' cannot name an agent; right would be letters, digits, '-', '_' and '.', "
+                 "beginning with a letter or digit, at most 64, for example rack7-host1");
 }
 
 }  // namespace rehearsal::agent

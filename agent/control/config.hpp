@@ -30,4 +30,7 @@ struct Config {
 /// Takes the keys of a configuration file into `config`.
 Result<void> apply(const yaml::Document& document, Config& config);
 
+/// Whether drills, files and messages can carry `name`: letters, digits, '-', '_', '.', at most 64.
+Result<void> check_name(std::string_view name);
+
 }  // namespace rehearsal::agent

@@ -53,6 +53,7 @@ Result<plan::Inventory> take_inventory(asio::io_context& context, const Config& 
   if (inventory.host.empty()) {
     ASSIGN_OR_RETURN(inventory.host, host_name());
   }
+  RETURN_IF_ERROR(check_name(inventory.host));
   std::string control;
   if (config.nics.empty()) {
     ASSIGN_OR_RETURN(control, control_address(context, config.coordinator));

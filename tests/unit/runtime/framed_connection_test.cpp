@@ -8,12 +8,12 @@
 
 #include "core/base/random.hpp"
 #include "core/protocol/frame.hpp"
-#include "tests/unit/runtime/loop.hpp"
+#include "tests/support/loop.hpp"
 
 namespace rehearsal::runtime {
 namespace {
 
-using test::run_until;
+using rehearsal::test::run_until;
 using testing::HasSubstr;
 
 /// What one end of a connection heard.

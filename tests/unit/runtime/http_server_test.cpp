@@ -4,7 +4,7 @@
 
 #include <asio/read.hpp>
 
-#include "tests/unit/runtime/loop.hpp"
+#include "tests/support/loop.hpp"
 
 namespace rehearsal::runtime {
 namespace {
@@ -35,7 +35,7 @@ class HttpServerTest : public testing::Test {
     bool ended = false;
     asio::async_read(socket, asio::dynamic_buffer(received),
                      [&](const asio::error_code&, std::size_t) { ended = true; });
-    test::run_until(context_, [&] { return ended; });
+    rehearsal::test::run_until(context_, [&] { return ended; });
     return received;
   }
 
