@@ -6,8 +6,8 @@ namespace rehearsal::daemon {
 
 Result<void> apply(const yaml::Document& document, Config& config) {
   ASSIGN_OR_RETURN(const auto keys,
-                   document.root().as_mapping({"listen", "metrics", "store", "store_runs_max",
-                                               "drain_limit", "log"}));
+                   document.root().as_mapping(
+                       {"listen", "metrics", "store", "store_runs_max", "drain_limit", "log"}));
   if (const auto node = keys.optional("listen")) {
     ASSIGN_OR_RETURN(config.listen, runtime::endpoint_of(*node));
   }

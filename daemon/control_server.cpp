@@ -19,9 +19,12 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 
 void write_log(const coordination::Log& log) {
   switch (log.level) {
-    case coordination::LogLevel::info: return runtime::log_info(log.text);
-    case coordination::LogLevel::warning: return runtime::log_warning(log.text);
-    case coordination::LogLevel::error: return runtime::log_error(log.text);
+    case coordination::LogLevel::info:
+      return runtime::log_info(log.text);
+    case coordination::LogLevel::warning:
+      return runtime::log_warning(log.text);
+    case coordination::LogLevel::error:
+      return runtime::log_error(log.text);
   }
 }
 
@@ -30,9 +33,10 @@ Result<asio::ip::tcp::acceptor> listen_on(asio::io_context& context,
   asio::error_code error;
   const auto address = asio::ip::make_address(endpoint.address, error);
   if (error) {
-    return invalid("'" + endpoint.address +
-                   "' is not an IP address to listen on; right would be 127.0.0.1 or the address of "
-                   "the management network on this host");
+    return invalid(
+        "'" + endpoint.address +
+        "' is not an IP address to listen on; right would be 127.0.0.1 or the address of "
+        "the management network on this host");
   }
   const asio::ip::tcp::endpoint where(address, endpoint.port);
   asio::ip::tcp::acceptor acceptor(context);

@@ -8,9 +8,9 @@ namespace {
 using coordination::RunState;
 
 constexpr RunState kStates[] = {
-    RunState::idle,    RunState::reserving, RunState::preparing, RunState::connecting,
-    RunState::ready,   RunState::running,   RunState::draining,  RunState::finished,
-    RunState::failed,  RunState::stopped,
+    RunState::idle,   RunState::reserving, RunState::preparing, RunState::connecting,
+    RunState::ready,  RunState::running,   RunState::draining,  RunState::finished,
+    RunState::failed, RunState::stopped,
 };
 constexpr std::string_view kVerdicts[] = {"pass", "warn", "fail", "unknown"};
 

@@ -18,9 +18,8 @@ class CoordinatorMetrics {
   void event_handled(Duration duration);
 
   /// Prometheus' text, with what the parts say now.
-  std::string text(const coordination::CoordinatorView& view,
-                   const ControlServerCounters& counters, std::uint64_t runs_stored,
-                   std::uint64_t runs_lost);
+  std::string text(const coordination::CoordinatorView& view, const ControlServerCounters& counters,
+                   std::uint64_t runs_stored, std::uint64_t runs_lost);
 
  private:
   runtime::Metrics metrics_;

@@ -35,8 +35,8 @@ std::uint64_t random_seed() {
 /// RFC 3339 in UTC; `instant` is taken from the monotonic clock of this host.
 std::string wall_time(Instant instant) {
   using std::chrono::system_clock;
-  const auto when =
-      system_clock::now() + std::chrono::duration_cast<system_clock::duration>(instant - runtime::now());
+  const auto when = system_clock::now() +
+                    std::chrono::duration_cast<system_clock::duration>(instant - runtime::now());
   const std::time_t seconds = system_clock::to_time_t(when);
   std::tm parts{};
   ::gmtime_r(&seconds, &parts);
@@ -78,9 +78,9 @@ class Rehearsald {
       RETURN_IF_ERROR(
           runtime::announce(*config_.announce, {{"control", listening}, {"metrics", metrics}}));
     }
-    runtime::log_info("rehearsald " REHEARSAL_VERSION " listens on " + listening +
-                      ", metrics on " + metrics + ", store " + config_.store.string() +
-                      ", epoch " + std::to_string(store_->epoch()));
+    runtime::log_info("rehearsald " REHEARSAL_VERSION " listens on " + listening + ", metrics on " +
+                      metrics + ", store " + config_.store.string() + ", epoch " +
+                      std::to_string(store_->epoch()));
     manager_.ready();
     return {};
   }
@@ -90,10 +90,8 @@ class Rehearsald {
  private:
   ControlServerHooks hooks() {
     return {
-        .coordinator = {.on =
-                            [this](const coordination::Event& event, Instant now) {
-                              return coordinator_->on(event, now);
-                            },
+        .coordinator = {.on = [this](const coordination::Event& event,
+                                     Instant now) { return coordinator_->on(event, now); },
                         .next_deadline = [this] { return coordinator_->next_deadline(); }},
         .store =
             [this](coordination::StoreRun run) {

@@ -85,11 +85,9 @@ Result<std::unique_ptr<RunStore>> RunStore::open(fs::path folder, RunStoreOption
 }
 
 RunStore::RunStore(fs::path folder, RunStoreOptions options, int lock, std::uint64_t epoch)
-    : folder_(std::move(folder)),
-      options_(options),
-      lock_(lock),
-      epoch_(epoch),
-      writer_([this] { write_runs(); }) {}
+    : folder_(std::move(folder)), options_(options), lock_(lock), epoch_(epoch), writer_([this] {
+        write_runs();
+      }) {}
 
 RunStore::~RunStore() {
   {

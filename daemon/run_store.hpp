@@ -16,16 +16,17 @@
 namespace rehearsal::daemon {
 
 struct RunStoreOptions {
-  std::uint32_t runs_max = 100;     ///< the oldest are removed beyond it
-  Bytes queue_max{1ULL << 30};      ///< waiting to be written; more is not taken
+  std::uint32_t runs_max = 100;  ///< the oldest are removed beyond it
+  Bytes queue_max{1ULL << 30};   ///< waiting to be written; more is not taken
 };
 
 /// The runs that ended, a folder each: <folder>/<run>/summary.json … A thread of its own writes, so
-/// that the disk never holds up the loop; a run's folder appears whole or not at all. Also keeps the
-/// coordinator's epoch, which rises with every start.
+/// that the disk never holds up the loop; a run's folder appears whole or not at all. Also keeps
+/// the coordinator's epoch, which rises with every start.
 class RunStore {
  public:
-  /// Makes the folder where needed, takes its lock (one coordinator per store) and raises the epoch.
+  /// Makes the folder where needed, takes its lock (one coordinator per store) and raises the
+  /// epoch.
   static Result<std::unique_ptr<RunStore>> open(std::filesystem::path folder,
                                                 RunStoreOptions options);
   /// Writes what is queued.

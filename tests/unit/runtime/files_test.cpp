@@ -10,8 +10,7 @@ namespace {
 using testing::HasSubstr;
 
 std::size_t entries_of(const std::filesystem::path& folder) {
-  return static_cast<std::size_t>(
-      std::distance(std::filesystem::directory_iterator(folder), {}));
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
 }
 
 TEST(Files, WritingReplacesAndLeavesNothingBeside) {

@@ -2,17 +2,18 @@
 
 #include <gmock/gmock.h>
 
+#include <asio/read.hpp>
 #include <optional>
 #include <vector>
 
 #include "core/base/random.hpp"
 #include "core/protocol/frame.hpp"
-#include "tests/unit/runtime/loop.hpp"
+#include "tests/support/loop.hpp"
 
 namespace rehearsal::runtime {
 namespace {
 
-using test::run_until;
+using rehearsal::test::run_until;
 using testing::HasSubstr;
 
 /// What one end of a connection heard.
@@ -34,8 +35,7 @@ struct Heard {
 class FramedConnectionTest : public testing::Test {
  protected:
   void SetUp() override {
-    asio::ip::tcp::acceptor acceptor(context_,
-                                     {asio::ip::make_address("127.0.0.1"), 0});
+    asio::ip::tcp::acceptor acceptor(context_, {asio::ip::make_address("127.0.0.1"), 0});
     bare_.connect(acceptor.local_endpoint());
     accepted_.emplace(acceptor.accept());
   }

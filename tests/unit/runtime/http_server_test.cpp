@@ -2,7 +2,9 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/unit/runtime/loop.hpp"
+#include <asio/read.hpp>
+
+#include "tests/support/loop.hpp"
 
 namespace rehearsal::runtime {
 namespace {
@@ -25,15 +27,15 @@ class HttpServerTest : public testing::Test {
   /// Sends `request` and returns all that comes back until the server closes.
   std::string exchange(const std::string& request) {
     asio::ip::tcp::socket socket(context_);
-    socket.connect({asio::ip::make_address(server_->listening().address),
-                    server_->listening().port});
+    socket.connect(
+        {asio::ip::make_address(server_->listening().address), server_->listening().port});
     asio::error_code ignored;
     asio::write(socket, asio::buffer(request), ignored);
     std::string received;
     bool ended = false;
     asio::async_read(socket, asio::dynamic_buffer(received),
                      [&](const asio::error_code&, std::size_t) { ended = true; });
-    test::run_until(context_, [&] { return ended; });
+    rehearsal::test::run_until(context_, [&] { return ended; });
     return received;
   }
 

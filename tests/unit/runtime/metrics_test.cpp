@@ -12,10 +12,7 @@ constexpr MetricRow kRows[] = {
     {.name = "rehearsal_a_total", .kind = MetricKind::counter, .unit = "1", .help = "A."},
     {.name = "rehearsal_b_bytes", .unit = "bytes", .label = "nic", .help = "B, one a NIC."},
     {.name = "rehearsal_c", .unit = "1", .label = "state", .values = "on off", .help = "C."},
-    {.name = "rehearsal_d_seconds",
-     .kind = MetricKind::histogram,
-     .unit = "seconds",
-     .help = "D."},
+    {.name = "rehearsal_d_seconds", .kind = MetricKind::histogram, .unit = "seconds", .help = "D."},
 };
 
 TEST(Metrics, WhatIsKnownIsExportedFromTheStart) {

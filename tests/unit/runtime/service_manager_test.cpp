@@ -9,7 +9,7 @@
 
 #include "runtime/heartbeat.hpp"
 #include "tests/support/temporary_folder.hpp"
-#include "tests/unit/runtime/loop.hpp"
+#include "tests/support/loop.hpp"
 
 namespace rehearsal::runtime {
 namespace {
@@ -57,7 +57,7 @@ TEST(ServiceManager, TheLoopItselfSaysThatItIsAlive) {
   asio::io_context context;
   const Heartbeat heartbeat(context, manager);
   int beats = 0;
-  test::run_until(context, [&] {
+  rehearsal::test::run_until(context, [&] {
     if (systemd.heard() == "WATCHDOG=1") ++beats;
     return beats == 3;
   });

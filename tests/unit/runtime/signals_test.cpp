@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "tests/unit/runtime/loop.hpp"
+#include "tests/support/loop.hpp"
 
 namespace rehearsal::runtime {
 namespace {
@@ -20,10 +20,10 @@ TEST(StopSignals, TheFirstTermDrainsTheSecondStopsAtOnce) {
   const StopSignals signals(
       context, [&] { ++wanted.drain; }, [&] { ++wanted.stop_now; });
   std::raise(SIGTERM);
-  test::run_until(context, [&] { return wanted.drain == 1; });
+  rehearsal::test::run_until(context, [&] { return wanted.drain == 1; });
   EXPECT_EQ(wanted.stop_now, 0);
   std::raise(SIGTERM);
-  test::run_until(context, [&] { return wanted.stop_now == 1; });
+  rehearsal::test::run_until(context, [&] { return wanted.stop_now == 1; });
   EXPECT_EQ(wanted.drain, 1);
 }
 
@@ -33,7 +33,7 @@ TEST(StopSignals, InterruptStopsAtOnce) {
   const StopSignals signals(
       context, [&] { ++wanted.drain; }, [&] { ++wanted.stop_now; });
   std::raise(SIGINT);
-  test::run_until(context, [&] { return wanted.stop_now == 1; });
+  rehearsal::test::run_until(context, [&] { return wanted.stop_now == 1; });
   EXPECT_EQ(wanted.drain, 0);
 }
 

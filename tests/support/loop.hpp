@@ -7,16 +7,16 @@
 #include "runtime/asio.hpp"
 #include "runtime/clock.hpp"
 
-namespace rehearsal::runtime::test {
+namespace rehearsal::test {
 
 /// Runs `context` until `done`; fails the test when that takes longer than a broken test deserves.
 inline void run_until(asio::io_context& context, const std::function<bool()>& done) {
-  const Instant limit = now() + std::chrono::seconds{20};
+  const Instant limit = runtime::now() + std::chrono::seconds{20};
   while (!done()) {
-    ASSERT_LT(now(), limit) << "nothing happened";
+    ASSERT_LT(runtime::now(), limit) << "nothing happened";
     context.restart();
     context.run_one_for(std::chrono::milliseconds{100});
   }
 }
 
-}  // namespace rehearsal::runtime::test
+}  // namespace rehearsal::test

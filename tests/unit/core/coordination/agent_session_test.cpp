@@ -1,0 +1,502 @@
+#include "core/coordination/agent_session.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/coordination/messages.hpp"
+#include "core/plan/plan_codec.hpp"
+#include "core/protocol/codec.hpp"
+#include "core/protocol/frame.hpp"
+#include "core/protocol/parts.hpp"
+#include "tests/support/sample_plan.hpp"
+
+namespace rehearsal::coordination {
+namespace {
+
+using namespace std::chrono_literals;
+using protocol::Envelope;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// An agent on host0 of two; coordinator and worker are played by hand.
+class AgentStory {
+ public:
+  explicit AgentStory(AgentOptions options = with_host()) : session(std::move(options)) {}
+
+  static AgentOptions with_host() {
+    AgentOptions options;
+    options.inventory = test::sample_inventories(1).front();
+    return options;
+  }
+
+  void happen(const AgentEvent& event) {
+    for (AgentAction& action : session.on(event, now)) {
+      if (auto* send = std::get_if<SendToCoordinator>(&action)) {
+        told.push_back(std::move(send->message));
+      } else if (auto* reconnect = std::get_if<Reconnect>(&action)) {
+        reconnects.push_back(reconnect->at - now);
+      } else if (const auto* close = std::get_if<CloseLink>(&action)) {
+        closed = close->reason;
+      } else if (!std::holds_alternative<Log>(action)) {
+        if (auto* open = std::get_if<OpenWorker>(&action)) opened = *open;
+        if (auto* start = std::get_if<StartWorker>(&action)) started = *start;
+        work.push_back(name(action));
+      }
+    }
+  }
+  static std::string name(const AgentAction& action) {
+    if (std::holds_alternative<OpenWorker>(action)) return "open";
+    if (std::holds_alternative<ConnectWorker>(action)) return "connect";
+    if (std::holds_alternative<StartWorker>(action)) return "start";
+    if (std::holds_alternative<StopWorker>(action)) return "stop";
+    if (std::holds_alternative<FinishWorker>(action)) return "finish";
+    return "release";
+  }
+
+  void hear(Envelope message) { happen(LinkMessage{std::move(message)}); }
+  void pass(Duration duration) {
+    const Instant end = now + duration;
+    while (session.next_deadline() <= end) {
+      now = std::max(now, session.next_deadline());
+      happen(Tick{});
+    }
+    now = end;
+  }
+
+  void join(std::uint64_t epoch = 1) {
+    happen(LinkUp{});
+    Envelope welcome;
+    welcome.mutable_welcome()->set_version(1);
+    welcome.mutable_welcome()->set_epoch(epoch);
+    welcome.mutable_welcome()->set_heartbeat_interval_ns(500'000'000);
+    welcome.mutable_welcome()->set_silence_limit_ns(3'000'000'000);
+    hear(welcome);
+  }
+  /// Answers the last clock probe, by a clock that is ahead by `offset`.
+  void answer_probe(Duration offset = Duration::zero()) {
+    for (auto message = told.rbegin(); message != told.rend(); ++message) {
+      if (!message->has_clock_probe()) continue;
+      Envelope reply;
+      reply.mutable_clock_reply()->set_id(message->clock_probe().id());
+      const Instant sent = instant_of(message->clock_probe().agent_sent_ns());
+      reply.mutable_clock_reply()->set_coordinator_received_ns(nanoseconds(sent + offset + 50us));
+      reply.mutable_clock_reply()->set_coordinator_sent_ns(nanoseconds(sent + offset + 50us));
+      now = sent + 100us;
+      return hear(reply);
+    }
+    FAIL() << "no probe was sent";
+  }
+  void reserve(const std::string& run, std::uint64_t epoch = 1) {
+    Envelope message;
+    message.mutable_reserve()->set_run(run);
+    message.mutable_reserve()->set_epoch(epoch);
+    hear(message);
+  }
+  void prepare(const std::string& run, const plan::Plan& plan, const std::string& hash) {
+    const std::string encoded = plan::encode(plan);
+    Envelope message;
+    message.mutable_prepare()->set_run(run);
+    message.mutable_prepare()->set_token("token");
+    message.mutable_prepare()->set_host(0);
+    message.mutable_prepare()->set_plan_hash(hash);
+    message.mutable_prepare()->set_size(encoded.size());
+    message.mutable_prepare()->set_part(encoded);
+    hear(message);
+  }
+  void connect(const std::string& run) {
+    Envelope message;
+    message.mutable_connect()->set_run(run);
+    message.mutable_connect()->add_addresses()->set_address("door");
+    message.mutable_connect()->set_last(true);
+    hear(message);
+  }
+  void start_at(const std::string& run, std::uint32_t iteration, Instant instant) {
+    Envelope message;
+    message.mutable_start_at()->set_run(run);
+    message.mutable_start_at()->set_iteration(iteration);
+    message.mutable_start_at()->set_instant_ns(nanoseconds(instant));
+    hear(message);
+  }
+  template <typename Mutable>
+  void command(const std::string& run, Mutable message_of) {
+    Envelope message;
+    message_of(message)->set_run(run);
+    hear(message);
+  }
+  void finish(const std::string& run) {
+    command(run, [](Envelope& e) { return e.mutable_finish(); });
+  }
+  void stop(const std::string& run) {
+    command(run, [](Envelope& e) { return e.mutable_stop(); });
+  }
+  void release(const std::string& run) {
+    command(run, [](Envelope& e) { return e.mutable_release(); });
+  }
+  void get_connected(const std::string& run) {
+    join();
+    answer_probe();
+    reserve(run);
+    prepare(run, plan, plan::plan_hash(plan));
+    happen(WorkerOpened{{{.key = {}, .address = "mine"}}});
+    connect(run);
+    happen(WorkerConnected{});
+    forget();
+  }
+  void get_running(const std::string& run) {
+    get_connected(run);
+    start_at(run, 0, now + 5ms);
+    now += 6ms;
+    forget();
+  }
+
+  std::vector<std::string> told_names() {
+    std::vector<std::string> names;
+    for (const Envelope& message : std::exchange(told, {})) {
+      if (message.has_heartbeat() || message.has_clock_probe()) continue;
+      names.emplace_back(protocol::message_name(message.message_case()));
+    }
+    return names;
+  }
+  std::vector<std::string> worked() { return std::exchange(work, {}); }
+  void forget() {
+    told.clear();
+    work.clear();
+  }
+
+  plan::Plan plan = test::sample_plan(4, 2);
+  Instant now{1000s};
+  AgentSession session;
+  std::vector<Envelope> told;
+  std::vector<std::string> work;
+  std::vector<Duration> reconnects;
+  std::string closed;
+  OpenWorker opened;
+  StartWorker started;
+};
+
+/// The plan's host0 has two NICs.
+AgentOptions two_nics() {
+  AgentOptions options;
+  options.inventory = test::sample_inventories(2).front();
+  return options;
+}
+
+// The link.
+
+TEST(AgentLink, SaysHelloAndIsJoinedWhenWelcome) {
+  AgentStory story;
+  story.happen(LinkUp{});
+  ASSERT_EQ(story.told.size(), 1u);
+  EXPECT_EQ(story.told[0].hello().inventory().host(), "host0");
+  EXPECT_FALSE(story.session.view(story.now).joined);
+  story.join();
+  EXPECT_TRUE(story.session.view(story.now).joined);
+}
+
+TEST(AgentLink, TriesAgainAfterLongerAndLongerWaitsWithJitter) {
+  AgentStory story;
+  for (int attempt = 0; attempt < 12; ++attempt) story.happen(LinkDown{"connection refused"});
+  EXPECT_GE(story.reconnects[0], 50ms);
+  EXPECT_LE(story.reconnects[0], 100ms);
+  EXPECT_GE(story.reconnects[11], 1s);
+  EXPECT_LE(story.reconnects[11], 2s);
+}
+
+TEST(AgentLink, HearsNothingForTheLimitAndCloses) {
+  AgentStory story;
+  story.join();
+  story.pass(2900ms);
+  EXPECT_EQ(story.closed, "");
+  story.pass(200ms);
+  EXPECT_THAT(story.closed, HasSubstr("silent"));
+  EXPECT_EQ(story.reconnects.size(), 1u);
+}
+
+TEST(AgentLink, AnOlderEpochIsNotFollowed) {
+  AgentStory story;
+  story.join(5);
+  story.happen(LinkDown{"reset"});
+  story.join(4);
+  EXPECT_THAT(story.closed, HasSubstr("epoch 4 is older than 5"));
+}
+
+TEST(AgentLink, RefusedItTellsWhyAndTriesLater) {
+  AgentStory story;
+  story.happen(LinkUp{});
+  Envelope refused;
+  refused.mutable_refused()->set_reason("an agent named 'host0' is here already");
+  story.hear(refused);
+  EXPECT_THAT(story.closed, HasSubstr("here already"));
+  EXPECT_EQ(story.reconnects.size(), 1u);
+}
+
+TEST(AgentLink, MeasuresItsClock) {
+  AgentStory story;
+  story.join();
+  story.answer_probe(7ms);
+  const AgentView view = story.session.view(story.now);
+  EXPECT_TRUE(view.clock_known);
+  EXPECT_EQ(view.clock_offset, 7ms);
+  EXPECT_LE(view.clock_error_bound, 51us);
+}
+
+TEST(AgentLink, ProbesOftenAtFirstAndRarelyOnceTheEstimateIsGood) {
+  AgentStory story;
+  story.join();
+  for (int i = 0; i < 16; ++i) {
+    story.answer_probe();
+    story.pass(50ms);
+  }
+  story.told.clear();
+  Envelope heartbeat;
+  heartbeat.mutable_heartbeat();
+  story.hear(heartbeat);
+  story.pass(2s);
+  const auto probes = std::count_if(story.told.begin(), story.told.end(),
+                                    [](const Envelope& e) { return e.has_clock_probe(); });
+  EXPECT_GE(probes, 3);
+  EXPECT_LE(probes, 5);
+}
+
+// A run.
+
+TEST(AgentRuns, FromReserveToRelease) {
+  AgentStory story(two_nics());
+  story.join();
+  story.answer_probe(7ms);
+  story.forget();
+  story.reserve("e1-r1");
+  EXPECT_THAT(story.told_names(), ElementsAre("reserved"));
+  EXPECT_EQ(story.session.view(story.now).run, "e1-r1");
+
+  story.prepare("e1-r1", story.plan, plan::plan_hash(story.plan));
+  EXPECT_THAT(story.worked(), ElementsAre("open"));
+  EXPECT_EQ(story.opened.token, "token");
+  story.happen(WorkerOpened{{{.key = {}, .address = "mine"}}});
+  EXPECT_EQ(story.told.back().prepared().addresses(0).address(), "mine");
+  EXPECT_THAT(story.told_names(), ElementsAre("prepared"));
+
+  story.connect("e1-r1");
+  EXPECT_THAT(story.worked(), ElementsAre("connect"));
+  story.happen(WorkerConnected{});
+  EXPECT_EQ(story.told.back().connected().clock().offset_ns(), 7'000'000);
+  EXPECT_THAT(story.told_names(), ElementsAre("connected"));
+
+  const Instant appointment = story.now + 20ms;
+  story.start_at("e1-r1", 0, appointment);
+  EXPECT_EQ(story.started.instant, appointment - 7ms) << "on this agent's clock";
+  story.happen(WorkerStepDone{});
+  EXPECT_THAT(story.told_names(), ElementsAre("step_done"));
+
+  story.finish("e1-r1");
+  EXPECT_THAT(story.worked(), ElementsAre("start", "finish"));
+  story.happen(WorkerStopped{"measurements"});
+  EXPECT_EQ(story.told.back().results().part(), "measurements");
+  EXPECT_THAT(story.told_names(), ElementsAre("results"));
+
+  story.release("e1-r1");
+  EXPECT_THAT(story.worked(), ElementsAre("release"));
+  EXPECT_THAT(story.told_names(), ElementsAre("released"));
+  EXPECT_EQ(story.session.view(story.now).run, "");
+}
+
+TEST(AgentRuns, ConnectedWaitsForAClockThatIsKnown) {
+  AgentStory story(two_nics());
+  story.join();
+  story.reserve("e1-r1");
+  story.prepare("e1-r1", story.plan, plan::plan_hash(story.plan));
+  story.happen(WorkerOpened{});
+  story.connect("e1-r1");
+  story.happen(WorkerConnected{});
+  EXPECT_THAT(story.told, Not(Contains(testing::Property(&Envelope::has_connected, true))));
+  story.answer_probe();
+  EXPECT_THAT(story.told_names(), Contains("connected"));
+}
+
+TEST(AgentRuns, ACommandThatComesTwiceGetsTheSameAnswerAndIsDoneOnce) {
+  AgentStory story(two_nics());
+  story.join();
+  story.answer_probe();
+  story.forget();
+  story.reserve("e1-r1");
+  story.reserve("e1-r1");
+  EXPECT_THAT(story.told_names(), ElementsAre("reserved", "reserved"));
+  story.prepare("e1-r1", story.plan, plan::plan_hash(story.plan));
+  story.happen(WorkerOpened{});
+  story.prepare("e1-r1", story.plan, plan::plan_hash(story.plan));
+  EXPECT_THAT(story.told_names(), ElementsAre("prepared", "prepared"));
+  story.connect("e1-r1");
+  story.happen(WorkerConnected{});
+  story.connect("e1-r1");
+  EXPECT_THAT(story.told_names(), ElementsAre("connected", "connected"));
+  story.start_at("e1-r1", 0, story.now);
+  story.start_at("e1-r1", 0, story.now);
+  EXPECT_THAT(story.told_names(), IsEmpty());
+  story.happen(WorkerStepDone{});
+  story.start_at("e1-r1", 0, story.now);
+  EXPECT_THAT(story.told_names(), ElementsAre("step_done", "step_done"));
+  story.stop("e1-r1");
+  story.stop("e1-r1");
+  story.happen(WorkerStopped{"partial"});
+  story.stop("e1-r1");
+  EXPECT_THAT(story.told_names(), ElementsAre("results", "stopped", "stopped"))
+      << "results are offered once";
+  EXPECT_THAT(story.worked(), ElementsAre("open", "connect", "start", "stop"));
+  story.release("e1-r1");
+  story.release("e1-r1");
+  EXPECT_THAT(story.told_names(), ElementsAre("released", "released"));
+}
+
+TEST(AgentRuns, CommandsOfAnotherRunMoveNothing) {
+  AgentStory story(two_nics());
+  story.get_connected("e1-r2");
+  story.start_at("e1-r1", 0, story.now);
+  story.finish("e1-r1");
+  EXPECT_THAT(story.worked(), IsEmpty());
+  story.stop("e1-r1");
+  EXPECT_THAT(story.told_names(), ElementsAre("stopped")) << "nothing of that run is on here";
+  EXPECT_THAT(story.worked(), IsEmpty());
+}
+
+TEST(AgentRuns, BusyItRefusesAnotherRun) {
+  AgentStory story(two_nics());
+  story.get_connected("e1-r1");
+  story.reserve("e1-r2");
+  ASSERT_EQ(story.told.size(), 1u);
+  EXPECT_EQ(story.told[0].reserved().refusal(), "busy with run e1-r1");
+  story.reserve("e0-r9", 0);
+  EXPECT_THAT(story.told.back().reserved().refusal(), HasSubstr("epoch 0 is older"));
+}
+
+TEST(AgentRuns, APlanThatIsNotTheAnnouncedOneNeverReachesAWorker) {
+  AgentStory story(two_nics());
+  story.join();
+  story.reserve("e1-r1");
+  story.prepare("e1-r1", story.plan, std::string(64, '0'));
+  EXPECT_THAT(story.told.back().failed().reason(), HasSubstr("has hash"));
+  EXPECT_THAT(story.worked(), IsEmpty());
+}
+
+TEST(AgentRuns, APlanForAnotherHostNeverReachesAWorker) {
+  AgentStory story;  // one NIC too few
+  story.join();
+  story.reserve("e1-r1");
+  story.plan.hosts[0].nics[0].address = "10.99.0.1";
+  story.prepare("e1-r1", story.plan, plan::plan_hash(story.plan));
+  EXPECT_THAT(story.told.back().failed().reason(), HasSubstr("not this agent"));
+  EXPECT_THAT(story.worked(), IsEmpty());
+}
+
+TEST(AgentRuns, AWorkerThatCannotStartIsAFailureAndIsForgotten) {
+  AgentStory story(two_nics());
+  story.join();
+  story.reserve("e1-r1");
+  story.prepare("e1-r1", story.plan, plan::plan_hash(story.plan));
+  story.forget();
+  story.happen(WorkerFailed{.reason = "cannot bind 10.79.0.1", .waiting_for = {}});
+  EXPECT_THAT(story.told_names(), ElementsAre("failed"));
+  EXPECT_THAT(story.worked(), ElementsAre("release"));
+  story.stop("e1-r1");
+  EXPECT_THAT(story.told_names(), ElementsAre("stopped"));
+}
+
+TEST(AgentRuns, StopIsPassedOnAtOnceAndAnsweredWhenTheWorkerIsStill) {
+  AgentStory story(two_nics());
+  story.get_running("e1-r1");
+  story.stop("e1-r1");
+  EXPECT_THAT(story.worked(), ElementsAre("stop"));
+  EXPECT_THAT(story.told_names(), IsEmpty());
+  story.happen(WorkerStopped{"partial"});
+  EXPECT_THAT(story.told_names(), ElementsAre("results", "stopped"));
+}
+
+TEST(AgentRuns, AWorkerThatDoesNotStopIsGivenUp) {
+  AgentStory story(two_nics());
+  story.get_running("e1-r1");
+  story.stop("e1-r1");
+  story.release("e1-r1");
+  story.forget();
+  story.pass(2100ms);
+  EXPECT_THAT(story.worked(), ElementsAre("release"));
+  EXPECT_THAT(story.told_names(), ElementsAre("released"));
+}
+
+// Without a coordinator.
+
+TEST(Orphaned, BetweenStepsItFallsSilentAtOnce) {
+  AgentStory story(two_nics());
+  story.get_running("e1-r1");
+  story.happen(WorkerStepDone{});
+  story.happen(LinkDown{"reset"});
+  EXPECT_THAT(story.worked(), ElementsAre("stop"));
+  story.happen(WorkerStopped{"lost"});
+  EXPECT_THAT(story.worked(), ElementsAre("release"));
+  EXPECT_EQ(story.session.view(story.now).run, "");
+}
+
+TEST(Orphaned, BeforeAnAppointmentItFallsSilentAtOnce) {
+  AgentStory story(two_nics());
+  story.get_connected("e1-r1");
+  story.start_at("e1-r1", 0, story.now + 5ms);
+  story.happen(LinkDown{"reset"});
+  EXPECT_THAT(story.worked(), ElementsAre("start", "stop"));
+}
+
+TEST(Orphaned, WithinAStepItGoesOnToTheEdge) {
+  AgentStory story(two_nics());
+  story.get_running("e1-r1");
+  story.happen(LinkDown{"reset"});
+  EXPECT_THAT(story.worked(), IsEmpty());
+  story.pass(1s);
+  story.happen(WorkerStepDone{});
+  EXPECT_THAT(story.worked(), ElementsAre("stop"));
+}
+
+TEST(Orphaned, RunningFreeItStopsAtTheEdgeOfAnIteration) {
+  AgentStory story(two_nics());
+  story.get_running("e1-r1");
+  story.happen(WorkerProgress{.iterations_done = 4, .ops_done = 8, .waiting_for = {}});
+  story.happen(LinkDown{"reset"});
+  story.happen(WorkerProgress{.iterations_done = 4, .ops_done = 9, .waiting_for = {}});
+  EXPECT_THAT(story.worked(), IsEmpty());
+  story.happen(WorkerProgress{.iterations_done = 5, .ops_done = 10, .waiting_for = {}});
+  EXPECT_THAT(story.worked(), ElementsAre("stop"));
+}
+
+TEST(Orphaned, AnEdgeThatDoesNotComeIsNotWaitedForBeyondTheLimit) {
+  AgentStory story(two_nics());
+  story.get_running("e1-r1");
+  story.happen(LinkDown{"reset"});
+  story.pass(3900ms);
+  EXPECT_THAT(story.worked(), IsEmpty());
+  story.pass(200ms);
+  EXPECT_THAT(story.worked(), ElementsAre("stop"));
+}
+
+TEST(Orphaned, ByACoordinatorThatOnlyWentSilentItIsStillWithinFiveSeconds) {
+  AgentStory story(two_nics());
+  story.get_running("e1-r1");
+  story.pass(4500ms);
+  EXPECT_THAT(story.closed, HasSubstr("silent"));
+  EXPECT_THAT(story.worked(), ElementsAre("stop"));
+}
+
+TEST(Orphaned, ANewCoordinatorFindsItStoppedAndReady) {
+  AgentStory story(two_nics());
+  story.get_running("e1-r1");
+  story.happen(LinkDown{"reset"});
+  story.join(2);
+  EXPECT_THAT(story.worked(), ElementsAre("stop"));
+  story.forget();
+  story.reserve("e2-r1", 2);
+  EXPECT_THAT(story.told_names(), IsEmpty()) << "first the run before must be over";
+  story.happen(WorkerStopped{"lost"});
+  EXPECT_THAT(story.worked(), ElementsAre("release"));
+  ASSERT_EQ(story.told.size(), 1u);
+  EXPECT_EQ(story.told[0].reserved().run(), "e2-r1");
+  EXPECT_EQ(story.told[0].reserved().refusal(), "");
+}
+
+}  // namespace
+}  // namespace rehearsal::coordination

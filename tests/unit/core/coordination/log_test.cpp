@@ -1,0 +1,26 @@
+#include "core/coordination/log.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rehearsal::coordination {
+namespace {
+
+TEST(LogLine, FieldsAreQuotedWhereTheyNeedIt) {
+  const Log log = log_line(LogLevel::warning, "agent lost",
+                           {{"run", "e1-r1"}, {"reason", "said \"no\""}, {"note", ""}});
+  EXPECT_EQ(log.text, "agent lost run=e1-r1 reason=\"said \\\"no\\\"\" note=\"\"");
+}
+
+TEST(OneLine, WhatAPeerSaysCannotForgeALine) {
+  EXPECT_EQ(one_line("a\nrun started"), "a run started");
+  EXPECT_LT(one_line(std::string(5000, 'x')).size(), 500u);
+}
+
+TEST(Cut, CutsBetweenCharacters) {
+  EXPECT_EQ(cut("aé", 2), "a");
+  EXPECT_EQ(cut("aé", 3), "aé");
+  EXPECT_EQ(cut("abc", 2), "ab");
+}
+
+}  // namespace
+}  // namespace rehearsal::coordination

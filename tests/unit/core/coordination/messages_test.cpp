@@ -1,0 +1,79 @@
+#include "core/coordination/messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/protocol/codec.hpp"
+#include "core/protocol/frame.hpp"
+#include "tests/support/sample_plan.hpp"
+
+namespace rehearsal::coordination {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Messages, AnInventoryComesBackAsItWas) {
+  const plan::Inventory inventory = test::sample_inventories(1).front();
+  protocol::Inventory message;
+  to_message(inventory, message);
+  EXPECT_EQ(from_message(message), inventory);
+}
+
+TEST(Messages, AnAddressComesBackAsItWas) {
+  const KeyedAddress address{.key = {.job = JobIndex{1},
+                                     .communicator = CommunicatorIndex{2},
+                                     .source = Rank{3},
+                                     .destination = Rank{4},
+                                     .channel = 5,
+                                     .use = plan::ConnectionUse::point_to_point},
+                             .address = std::string("\0\xff", 2)};
+  protocol::ConnectionAddress message;
+  to_message(address, message);
+  const auto back = from_message(message);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->key, address.key);
+  EXPECT_EQ(back->address, address.address);
+}
+
+TEST(Messages, FieldsOutOfRangeAreNoAddress) {
+  protocol::ConnectionAddress message;
+  message.set_channel(1 << 16);
+  EXPECT_FALSE(from_message(message));
+  message.set_channel(0);
+  message.set_use(2);
+  EXPECT_FALSE(from_message(message));
+}
+
+TEST(Messages, AnEstimateThatWouldOverflowIsNone) {
+  protocol::ClockEstimate message;
+  to_message(ClockOffset{.offset = -5s, .error_bound = 3us}, message);
+  EXPECT_EQ(from_message(message)->offset, -5s);
+  message.set_offset_ns(std::numeric_limits<std::int64_t>::min());
+  EXPECT_FALSE(from_message(message));
+  to_message(std::nullopt, message);
+  EXPECT_FALSE(from_message(message));
+}
+
+TEST(Messages, ManyAddressesGoInMessagesThatFitFrames) {
+  std::vector<KeyedAddress> addresses(100'000);
+  for (std::uint32_t i = 0; i < addresses.size(); ++i) {
+    addresses[i] = {.key = {.source = Rank{i}}, .address = std::string(64, 'a')};
+  }
+  std::size_t count = 0;
+  const std::vector<protocol::Envelope> messages = connect_messages("e1-r1", addresses);
+  for (const protocol::Envelope& message : messages) {
+    EXPECT_LE(protocol::encode(message).size(), protocol::kFrameBytesMax);
+    EXPECT_EQ(message.connect().last(), &message == &messages.back());
+    count += static_cast<std::size_t>(message.connect().addresses_size());
+  }
+  EXPECT_EQ(count, addresses.size());
+  EXPECT_GT(messages.size(), 1u);
+}
+
+TEST(Messages, NoAddressesAreOneMessage) {
+  const auto messages = prepared_messages("e1-r1", {});
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_TRUE(messages[0].prepared().last());
+}
+
+}  // namespace
+}  // namespace rehearsal::coordination
