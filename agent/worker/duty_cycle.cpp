@@ -1,0 +1,277 @@
+#include "agent/worker/duty_cycle.hpp"
+
+#include <algorithm>
+
+#include "agent/worker/data_transport.hpp"
+#include "core/base/check.hpp"
+#include "core/replay/post.hpp"
+
+namespace rehearsal::agent {
+
+using replay::Completion;
+using replay::Replayer;
+
+DutyCycle::DutyCycle(std::shared_ptr<const plan::Plan> plan, HostIndex host)
+    : plan_(std::move(plan)),
+      host_(host),
+      wiring_(wire(*plan_, host)),
+      measurement_(*plan_, host, wiring_.seats),
+      fabric_({.latency = plan_->local.latency,
+               .rate = plan_->local.rate,
+               .sharing = replay::MemoryFabric::Sharing::rank_pair}),
+      local_(fabric_),
+      inboxes_(wiring_.seats.size()),
+      collected_(wiring_.seats.size()) {
+  replayers_.reserve(wiring_.seats.size());
+  for (const Seat& seat : wiring_.seats)
+    replayers_.emplace_back(*plan_, seat.job, seat.rank, wiring_.connections);
+}
+
+DutyCycle::~DutyCycle() = default;
+
+Result<std::unique_ptr<DutyCycle>> DutyCycle::create(std::shared_ptr<const plan::Plan> plan,
+                                                     HostIndex host, const std::string& token) {
+  std::unique_ptr<DutyCycle> cycle(new DutyCycle(std::move(plan), host));
+  ASSIGN_OR_RETURN(cycle->transport_,
+                   make_data_transport(*cycle->plan_, host, token, cycle->measurement_.meters()));
+  if (cycle->transport_ == nullptr &&
+      cycle->wiring_.connections.local.size() < cycle->wiring_.routes.size())
+    return fail(
+        ErrorCode::unsupported, ErrorSource::transport,
+        "transport loopback stays inside one agent, but the plan has connections to others");
+  return cycle;
+}
+
+Result<std::vector<coordination::KeyedAddress>> DutyCycle::open() {
+  std::vector<coordination::KeyedAddress> addresses;
+  addresses.reserve(wiring_.connections.incoming.size());
+  for (const plan::ConnectionSpec& spec : wiring_.connections.incoming) {
+    auto address = transport_->open(spec);
+    if (!address)
+      return Failure{address.error().within("opening " + wiring_.describe(*plan_, spec.index))};
+    addresses.push_back({spec.key, std::move(*address)});
+  }
+  for (const plan::ConnectionSpec& spec : wiring_.connections.local) {
+    ASSIGN_OR_RETURN(const replay::Address address, local_.open(spec));
+    RETURN_IF_ERROR(local_.connect(spec, address));
+  }
+  return addresses;
+}
+
+Result<void> DutyCycle::connect(const std::vector<coordination::KeyedAddress>& addresses) {
+  for (const coordination::KeyedAddress& keyed : addresses) {
+    const auto found = wiring_.outgoing_by_key.find(keyed.key);
+    if (found == wiring_.outgoing_by_key.end()) continue;
+    const Route& route = wiring_.routes[found->second.value];
+    const auto started = transport_->connect(route.spec, keyed.address);
+    if (!started)
+      return Failure{started.error().within("connecting " +
+                                            wiring_.describe(*plan_, found->second) + " to host " +
+                                            plan_->hosts[route.peer.value].host)};
+    wiring_.outgoing_by_key.erase(found);  // an address that comes twice is taken once
+  }
+  return {};
+}
+
+bool DutyCycle::connected() const noexcept {
+  return std::ranges::all_of(replayers_, [](const Replayer& r) { return r.connected(); });
+}
+
+void DutyCycle::start_step(std::uint32_t iteration, std::uint32_t phase, Instant instant) noexcept {
+  iteration_ = iteration;
+  phase_ = phase;
+  appointment_ = instant;
+}
+
+bool DutyCycle::start_if_due(Instant now) noexcept {
+  if (!appointment_ || now < *appointment_) return false;
+  for (Replayer& replayer : replayers_) replayer.start(iteration_, phase_, *appointment_, now);
+  if (!started_) measurement_.start(*appointment_);
+  appointment_.reset();
+  started_ = true;
+  running_ = true;
+  return true;
+}
+
+bool DutyCycle::turn(Instant now) noexcept {
+  const bool starts = start_if_due(now);
+  bool moved = starts;
+  if (transport_ != nullptr) moved |= take_completions(*transport_, now);
+  moved |= take_completions(local_, now);
+  for (SeatIndex seat = 0; seat < replayers_.size(); ++seat) {
+    if (starts || inboxes_[seat].count > 0 || replayers_[seat].next_deadline() <= now ||
+        !replayers_[seat].requests().empty())
+      moved |= run(seat, now);
+  }
+  if (running_ && std::ranges::all_of(replayers_, [](const Replayer& r) { return r.idle(); })) {
+    running_ = false;
+    step_done_ = true;
+    moved = true;
+  }
+  if (moved) collect_iterations();
+  return moved;
+}
+
+bool DutyCycle::take_completions(replay::Transport& transport, Instant now) noexcept {
+  const std::size_t count = transport.poll(batch_, now);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Completion& completion = batch_[i];
+    const Route& route = wiring_.routes[completion.connection.value];
+    switch (completion.kind) {
+      case Completion::Kind::sent:
+      case Completion::Kind::credit:
+        stage(route.source, completion);
+        break;
+      case Completion::Kind::received:
+        stage(route.destination, completion);
+        break;
+      case Completion::Kind::failed:
+        if (finished()) break;  // the peer may go now
+        [[fallthrough]];
+      case Completion::Kind::connected:
+        if (route.source != kNoSeat) stage(route.source, completion);
+        if (route.destination != kNoSeat && route.destination != route.source)
+          stage(route.destination, completion);
+        break;
+    }
+  }
+  return count > 0;
+}
+
+void DutyCycle::stage(SeatIndex seat, const Completion& completion) noexcept {
+  Inbox& inbox = inboxes_[seat];
+  inbox.completions[inbox.count++] = completion;
+}
+
+bool DutyCycle::run(SeatIndex seat, Instant now) noexcept {
+  Replayer& replayer = replayers_[seat];
+  Inbox& inbox = inboxes_[seat];
+  if (inbox.count > 0) replayer.on(std::span(inbox.completions).first(inbox.count), now);
+  inbox.count = 0;
+  replayer.advance(now);
+  return post(replayer, now);
+}
+
+bool DutyCycle::post(Replayer& replayer, Instant now) noexcept {
+  const ConnectionIndex first_local{static_cast<std::uint32_t>(
+      wiring_.connections.outgoing.size() + wiring_.connections.incoming.size())};
+  replay::Transport& wire = transport_ != nullptr ? *transport_ : local_;
+  const std::size_t done =
+      replay::post_in_order(replayer.requests(), first_local, wire, local_, now);
+  if (done > 0) replayer.accepted(done);
+  return done > 0;
+}
+
+void DutyCycle::collect_iterations() noexcept {
+  for (SeatIndex seat = 0; seat < replayers_.size(); ++seat) {
+    if (replayers_[seat].iterations_done() == collected_[seat]) continue;
+    collected_[seat] = replayers_[seat].iterations_done();
+    measurement_.collect(replayers_[seat]);
+  }
+}
+
+Instant DutyCycle::next_deadline() const noexcept {
+  Instant deadline = local_.wakeup().deadline;
+  if (transport_ != nullptr) deadline = std::min(deadline, transport_->wakeup().deadline);
+  for (const Replayer& replayer : replayers_)
+    deadline = std::min(deadline, replayer.next_deadline());
+  return deadline;
+}
+
+int DutyCycle::file_descriptor() const noexcept {
+  return transport_ != nullptr ? transport_->wakeup().file_descriptor : -1;
+}
+
+std::optional<coordination::WorkerStepDone> DutyCycle::take_step_done() noexcept {
+  if (!step_done_) return std::nullopt;
+  step_done_ = false;
+  return coordination::WorkerStepDone{.iteration = iteration_, .phase = phase_};
+}
+
+bool DutyCycle::finished() const noexcept {
+  return std::ranges::all_of(
+      replayers_, [&](const Replayer& r) { return r.iterations_done() >= plan_->iterations; });
+}
+
+bool DutyCycle::only_waits(Instant now) const noexcept {
+  return std::ranges::none_of(replayers_, [&](const Replayer& r) {
+    return r.next_deadline() != kNever && r.next_deadline() > now;
+  });
+}
+
+bool DutyCycle::failed() const noexcept {
+  return std::ranges::any_of(replayers_, [](const Replayer& r) { return r.failure().has_value(); });
+}
+
+std::string DutyCycle::failure() const {
+  for (const Replayer& replayer : replayers_) {
+    const auto& failure = replayer.failure();
+    if (!failure) continue;
+    const Route& route = wiring_.routes[failure->connection.value];
+    return wiring_.describe(*plan_, failure->connection) + ", host " +
+           plan_->hosts[route.peer.value].host + ": " + std::string(failure->reason);
+  }
+  return {};
+}
+
+std::vector<HostIndex> DutyCycle::waiting_for() const {
+  std::vector<HostIndex> hosts;
+  const auto add = [&](HostIndex host) {
+    if (host != host_ && std::ranges::find(hosts, host) == hosts.end()) hosts.push_back(host);
+  };
+  for (const Replayer& replayer : replayers_) {
+    if (const auto& failure = replayer.failure())
+      return {wiring_.routes[failure->connection.value].peer};
+    for (const Rank rank : replayer.waiting_for())
+      add(plan_->jobs[replayer.job().value].bindings[rank.value].host);
+  }
+  std::ranges::sort(hosts);
+  return hosts;
+}
+
+void DutyCycle::abort_all() noexcept {
+  appointment_.reset();
+  running_ = false;
+  for (const Route& route : wiring_.routes) {
+    if (route.local)
+      local_.abort(route.spec.index);
+    else if (transport_ != nullptr)
+      transport_->abort(route.spec.index);
+  }
+}
+
+std::string DutyCycle::encode_measurements(Duration turn_max) {
+  for (Replayer& replayer : replayers_) measurement_.collect(replayer);
+  return measurement_.encode(replayers_, transport_.get(), turn_max);
+}
+
+std::uint64_t DutyCycle::ops_done() const noexcept {
+  std::uint64_t ops = 0;
+  for (const Replayer& replayer : replayers_) ops += replayer.ops_done();
+  return ops;
+}
+
+std::uint32_t DutyCycle::iterations_done() const noexcept {
+  std::uint32_t least = plan_->iterations;
+  for (const Replayer& replayer : replayers_) least = std::min(least, replayer.iterations_done());
+  return least;
+}
+
+replay::ReplayCounters DutyCycle::counters() const noexcept {
+  replay::ReplayCounters sum;
+  for (const Replayer& replayer : replayers_) {
+    const replay::ReplayCounters& one = replayer.counters();
+    sum.sent += one.sent;
+    sum.received += one.received;
+    sum.local += one.local;
+    sum.messages_sent += one.messages_sent;
+    sum.messages_received += one.messages_received;
+  }
+  return sum;
+}
+
+std::uint64_t DutyCycle::system_calls() const noexcept {
+  return transport_ != nullptr ? transport_->statistics().system_calls : 0;
+}
+
+}  // namespace rehearsal::agent
