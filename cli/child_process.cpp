@@ -40,9 +40,9 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
 
 /// In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int output,
-                         pid_t parent) {
+                         int death_signal, pid_t parent) {
   // The parent may die before this line: then nobody would send the signal.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_PDEATHSIG, death_signal);
   if (getppid() != parent) _exit(kExecFailed);
   setpgid(0, 0);  // Ctrl-C on the terminal is for the parent, which decides what ends
   dup2(output, STDOUT_FILENO);
@@ -67,7 +67,7 @@ Result<ChildProcess> ChildProcess::start(const ChildOptions& options) {
   // fork and not posix_spawn: the parent's death signal can only be set from inside the child.
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid == 0) become(arguments.data(), variables.data(), output, parent);
+  if (pid == 0) become(arguments.data(), variables.data(), output, options.death_signal, parent);
   const int fork_error = errno;
   close(output);
   if (pid < 0) return system_failure(ErrorSource::host, "starting " + command.front(), fork_error);

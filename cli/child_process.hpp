@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -17,6 +18,8 @@ struct ChildOptions {
   std::filesystem::path output;      ///< stdout and stderr go here (appended)
   /// Variables that are set beside those inherited: "NAME=value".
   std::vector<std::string> environment = {};
+  /// What the kernel sends it when we die.
+  int death_signal = SIGKILL;
 };
 
 /// A process that we started and that does not outlive us: the kernel kills it when we die in

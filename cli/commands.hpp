@@ -18,6 +18,7 @@ struct Context {
 
 // Each adds one command to `app`: its options, its help, and a callback that runs it and sets
 // `context.exit_code`. `context` outlives `app`. One file each.
+void add_profile_command(CLI::App& app, Context& context);
 void add_plan_command(CLI::App& app, Context& context);
 void add_run_command(CLI::App& app, Context& context);
 void add_status_command(CLI::App& app, Context& context);

@@ -105,7 +105,7 @@ Result<void> DemoCluster::start_coordinator(const fs::path& program) {
 }
 
 Result<void> DemoCluster::start_agent(const fs::path& program, const std::string& host) {
-  const std::string config = "host: " + host + "\ncoordinator: " + coordinator_ +
+  const std::string config = "name: " + host + "\ncoordinator: " + coordinator_ +
                              "\nmetrics: 127.0.0.1:0\nshared_nics: true\nnics:\n  - name: lo\n";
   RETURN_IF_ERROR(runtime::write_file_atomically(file(host, ".yaml"), config));
   ASSIGN_OR_RETURN(ChildProcess process, ChildProcess::start({

@@ -6,6 +6,7 @@
 #include "cli/operator_session.hpp"
 #include "core/plan/drill_text.hpp"
 #include "core/profile/binary.hpp"
+#include "core/profile/read.hpp"
 #include "core/protocol/parts.hpp"
 #include "core/yaml/yaml.hpp"
 #include "runtime/files.hpp"
@@ -22,14 +23,7 @@ Result<NamedProfile> load_profile(const std::string& name, const fs::path& folde
   ASSIGN_OR_RETURN(const fs::path path,
                    find_profile(name, folder, shipped_profile_folders(program_folder())));
   ASSIGN_OR_RETURN(const std::string bytes, runtime::read_file(path, kProfileBytesMax));
-  ASSIGN_OR_RETURN(const profile::Profile profile, profile::from_binary(bytes));
-  const std::vector<std::string> problems = profile::problems(profile);
-  if (!problems.empty())
-    return invalid(path.string() + ": " + problems.front() +
-                   (problems.size() == 1
-                        ? ""
-                        : " (and " + std::to_string(problems.size() - 1) +
-                              " more: rehearse profile verify " + path.string() + ")"));
+  ASSIGN_OR_RETURN(const profile::Profile profile, profile::load_profile(bytes, path.string()));
   return NamedProfile{name, profile::to_binary(profile)};
 }
 

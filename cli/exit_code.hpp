@@ -11,6 +11,7 @@ enum class ExitCode : int {
   fail = 2,     ///< shortfall, expectation missed
   unknown = 3,  ///< a lost agent or coordinator, a timeout, a refusal: nothing was found out
   usage = 64,   ///< what was given (options, a drill, a profile) is wrong
+  data = 65,    ///< a capture that cannot be imported
 };
 
 /// The code of a command that ended with `error`: wrong input is `usage`, all else `unknown`.

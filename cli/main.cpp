@@ -11,10 +11,11 @@ using rehearsal::cli::ExitCode;
 
 constexpr const char* kFooter =
     "Exit codes: 0 pass, 1 warn, 2 fail, 3 unknown (a lost agent, a timeout, a refusal), 64 usage "
-    "(wrong options, drill or profile).";
+    "(wrong options, drill or profile), 65 a capture that cannot be imported.";
 
 void add_commands(CLI::App& app, Context& context) {
   using namespace rehearsal::cli;
+  add_profile_command(app, context);
   add_plan_command(app, context);
   add_run_command(app, context);
   add_status_command(app, context);
