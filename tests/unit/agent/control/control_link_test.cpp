@@ -35,17 +35,17 @@ class ControlLinkTest : public testing::Test {
 
   ControlLink& link(Duration connect_limit = std::chrono::seconds{3},
                     const std::string& address = "127.0.0.1") {
-    link_.emplace(context_,
-                  ControlLinkOptions{.coordinator = {address, port_},
-                                     .connect_limit = connect_limit},
-                  ControlLinkHandlers{
-                      .on_up = [this] { heard_.push_back("up"); },
-                      .on_message =
-                          [this](Envelope message) {
-                            heard_.emplace_back(protocol::message_name(message.message_case()));
-                          },
-                      .on_down = [this](std::string reason) { heard_.push_back("down: " + reason); },
-                  });
+    link_.emplace(
+        context_,
+        ControlLinkOptions{.coordinator = {address, port_}, .connect_limit = connect_limit},
+        ControlLinkHandlers{
+            .on_up = [this] { heard_.push_back("up"); },
+            .on_message =
+                [this](Envelope message) {
+                  heard_.emplace_back(protocol::message_name(message.message_case()));
+                },
+            .on_down = [this](std::string reason) { heard_.push_back("down: " + reason); },
+        });
     return *link_;
   }
 

@@ -14,8 +14,8 @@ using rehearsal::test::TemporaryFolder;
 using testing::HasSubstr;
 
 const std::vector<HostAddress> kAddresses = {
-    {"lo", "127.0.0.1", true},     {"eth2", "10.79.2.3", false}, {"eth0", "10.78.0.3", false},
-    {"eth1", "10.79.1.3", false},  {"eth1", "10.79.9.3", false}, {"eth1", "fd00::3", false},
+    {"lo", "127.0.0.1", true},    {"eth2", "10.79.2.3", false}, {"eth0", "10.78.0.3", false},
+    {"eth1", "10.79.1.3", false}, {"eth1", "10.79.9.3", false}, {"eth1", "fd00::3", false},
 };
 
 /// A folder like /sys/class/net.
