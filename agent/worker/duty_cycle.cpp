@@ -4,12 +4,12 @@
 
 #include "agent/worker/data_transport.hpp"
 #include "core/base/check.hpp"
+#include "core/replay/post.hpp"
 
 namespace rehearsal::agent {
 
 using replay::Completion;
 using replay::Replayer;
-using replay::Request;
 
 DutyCycle::DutyCycle(std::shared_ptr<const plan::Plan> plan, HostIndex host)
     : plan_(std::move(plan)),
@@ -152,22 +152,12 @@ bool DutyCycle::run(SeatIndex seat, Instant now) noexcept {
   return post(replayer, now);
 }
 
-replay::Transport& DutyCycle::transport_of(ConnectionIndex connection) noexcept {
-  if (wiring_.routes[connection.value].local) return local_;
-  return *transport_;
-}
-
-// Requests keep their order; neighbours for the same transport go in one call.
 bool DutyCycle::post(Replayer& replayer, Instant now) noexcept {
-  const std::span<const Request> requests = replayer.requests();
-  std::size_t done = 0;
-  while (done < requests.size()) {
-    replay::Transport& transport = transport_of(requests[done].connection);
-    std::size_t end = done + 1;
-    while (end < requests.size() && &transport_of(requests[end].connection) == &transport) ++end;
-    done += transport.post(requests.subspan(done, end - done), now);
-    if (done < end) break;
-  }
+  const ConnectionIndex first_local{static_cast<std::uint32_t>(
+      wiring_.connections.outgoing.size() + wiring_.connections.incoming.size())};
+  replay::Transport& wire = transport_ != nullptr ? *transport_ : local_;
+  const std::size_t done =
+      replay::post_in_order(replayer.requests(), first_local, wire, local_, now);
   if (done > 0) replayer.accepted(done);
   return done > 0;
 }
@@ -243,8 +233,10 @@ void DutyCycle::abort_all() noexcept {
   appointment_.reset();
   running_ = false;
   for (const Route& route : wiring_.routes) {
-    if (route.local || transport_ != nullptr)
-      transport_of(route.spec.index).abort(route.spec.index);
+    if (route.local)
+      local_.abort(route.spec.index);
+    else if (transport_ != nullptr)
+      transport_->abort(route.spec.index);
   }
 }
 

@@ -85,7 +85,6 @@ class DutyCycle {
   bool run(SeatIndex seat, Instant now) noexcept;
   bool post(replay::Replayer& replayer, Instant now) noexcept;
   void collect_iterations() noexcept;
-  replay::Transport& transport_of(ConnectionIndex connection) noexcept;
 
   std::shared_ptr<const plan::Plan> plan_;
   HostIndex host_;

@@ -129,7 +129,10 @@ void WorkerThread::after_turn(Instant now) {
     emit(coordination::WorkerConnected{});
   }
   if (cycle_->running()) started_ = true;
-  if (auto done = cycle_->take_step_done()) emit(*done);
+  if (auto done = cycle_->take_step_done()) {
+    publish();
+    emit(*done);
+  }
   if (now >= next_progress_) report_progress(now);
 }
 
