@@ -53,7 +53,8 @@ class History {
  private:
   WorldOptions options(std::uint64_t seed) {
     WorldOptions made = cluster(drill_.agents, seed);
-    made.control.delay_max = Duration{static_cast<std::int64_t>(random_.between(50'000, 5'000'000))};
+    made.control.delay_max =
+        Duration{static_cast<std::int64_t>(random_.between(50'000, 5'000'000))};
     made.control.duplicate_chance = random_.chance(0.5) ? 0.2 : 0;
     return made;
   }
@@ -117,8 +118,9 @@ class History {
   }
 
   static bool names_one_of(const std::vector<std::string>& hosts, const std::string& text) {
-    return std::any_of(hosts.begin(), hosts.end(),
-                       [&](const std::string& host) { return text.find(host) != std::string::npos; });
+    return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+      return text.find(host) != std::string::npos;
+    });
   }
 
   bool paused(std::size_t agent) const {
