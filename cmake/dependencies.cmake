@@ -20,7 +20,13 @@ target_compile_definitions(asio PUBLIC
   $<$<CXX_COMPILER_ID:Clang>:ASIO_HAS_CO_AWAIT=1>
   $<$<CXX_COMPILER_ID:Clang>:ASIO_HAS_STD_COROUTINE=1>)
 set_target_properties(asio PROPERTIES CXX_CLANG_TIDY "")
-target_link_libraries(asio PUBLIC Threads::Threads)
+if(REHEARSAL_PRECOMPILED_HEADERS)  # rooms take them by REUSE_FROM asio
+  target_precompile_headers(asio PRIVATE
+    <asio/awaitable.hpp> <asio/co_spawn.hpp> <asio/experimental/as_tuple.hpp> <asio/io_context.hpp>
+    <asio/ip/tcp.hpp> <asio/post.hpp> <asio/steady_timer.hpp> <asio/use_awaitable.hpp>
+    <asio/write.hpp>)
+endif()
+target_link_libraries(asio PUBLIC Threads::Threads PRIVATE rehearsal_options)
 
 # RESTinio is headers alone, on top of http-parser and fmt.
 find_path(RESTINIO_INCLUDE_DIR restinio/all.hpp REQUIRED)

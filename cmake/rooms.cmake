@@ -7,6 +7,7 @@ function(rehearsal_room folder)
     set(name ${ROOM_NAME})
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")  # that is the program's
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.hpp)
   if(sources)
     add_library(rehearsal_${name} STATIC ${sources} ${headers})
@@ -16,6 +17,14 @@ function(rehearsal_room folder)
     add_library(rehearsal_${name} INTERFACE)
     target_link_libraries(rehearsal_${name} INTERFACE rehearsal_options ${ROOM_LINKS})
   endif()
+endfunction()
+
+# rehearsal_program(rehearsald daemon LINKS rehearsal_daemon): the program of daemon/main.cpp.
+function(rehearsal_program program folder)
+  cmake_parse_arguments(PROGRAM "" "" "LINKS" ${ARGN})
+  add_executable(${program} ${PROJECT_SOURCE_DIR}/${folder}/main.cpp)
+  target_compile_definitions(${program} PRIVATE REHEARSAL_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${program} PRIVATE rehearsal_options ${PROGRAM_LINKS})
 endfunction()
 
 # rehearsal_unit_tests(core/profile LINKS rehearsal_profile): one test program of all the

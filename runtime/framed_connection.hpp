@@ -19,7 +19,8 @@ struct FramedConnectionOptions {
 };
 
 /// Frames (core/protocol/frame.hpp) over a ByteStream: the control plane's sessions, seen from both
-/// ends. send() never blocks and never grows beyond its bound; the reason for an end is always said.
+/// ends. send() never blocks and never grows beyond its bound; the reason for an end is always
+/// said.
 ///
 /// One thread (the stream's executor). The connection keeps itself alive while it is open.
 class FramedConnection : public std::enable_shared_from_this<FramedConnection> {

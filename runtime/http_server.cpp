@@ -9,8 +9,8 @@ namespace {
 constexpr std::size_t kConnectionsMax = 32;
 constexpr std::chrono::seconds kRequestTimeMax{5};
 
-struct Traits : restinio::single_thread_traits_t<restinio::asio_timer_manager_t,
-                                                 restinio::null_logger_t> {
+struct Traits
+    : restinio::single_thread_traits_t<restinio::asio_timer_manager_t, restinio::null_logger_t> {
   static constexpr bool use_connection_count_limiter = true;
 };
 
@@ -25,11 +25,16 @@ restinio::incoming_http_msg_limits_t message_limits() {
 
 std::string_view reason_of(unsigned status) {
   switch (status) {
-    case 200: return "OK";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 503: return "Service Unavailable";
-    default: return "Error";
+    case 200:
+      return "OK";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 503:
+      return "Service Unavailable";
+    default:
+      return "Error";
   }
 }
 

@@ -26,9 +26,12 @@ void write(spdlog::level::level_enum level, std::string_view text) {
 
 spdlog::level::level_enum level_of(LogThreshold threshold) {
   switch (threshold) {
-    case LogThreshold::info: return spdlog::level::info;
-    case LogThreshold::warning: return spdlog::level::warn;
-    case LogThreshold::error: return spdlog::level::err;
+    case LogThreshold::info:
+      return spdlog::level::info;
+    case LogThreshold::warning:
+      return spdlog::level::warn;
+    case LogThreshold::error:
+      return spdlog::level::err;
   }
   return spdlog::level::info;
 }

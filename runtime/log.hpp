@@ -6,8 +6,8 @@ namespace rehearsal::runtime {
 
 enum class LogThreshold { info, warning, error };
 
-/// The daemon's log: one line an event, to stderr, from a bounded queue with a thread of its own, so
-/// that a slow terminal never holds up the loop. When the queue is full the oldest line goes.
+/// The daemon's log: one line an event, to stderr, from a bounded queue with a thread of its own,
+/// so that a slow terminal never holds up the loop. When the queue is full the oldest line goes.
 /// One Logging lives in main(); its end writes what is queued. Without one, lines go nowhere.
 class Logging {
  public:

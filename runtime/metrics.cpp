@@ -35,9 +35,12 @@ std::vector<std::string> words(std::string_view text) {
 
 std::string_view to_string(MetricKind kind) {
   switch (kind) {
-    case MetricKind::counter: return "counter";
-    case MetricKind::gauge: return "gauge";
-    case MetricKind::histogram: return "histogram";
+    case MetricKind::counter:
+      return "counter";
+    case MetricKind::gauge:
+      return "gauge";
+    case MetricKind::histogram:
+      return "histogram";
   }
   return "?";
 }

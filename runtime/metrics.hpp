@@ -11,13 +11,13 @@ namespace rehearsal::runtime {
 enum class MetricKind : std::uint8_t { counter, gauge, histogram };
 std::string_view to_string(MetricKind kind);
 
-/// One line of a daemon's catalogue: what a metric is called, counts and means. A metric that is not
-/// in the catalogue cannot be set.
+/// One line of a daemon's catalogue: what a metric is called, counts and means. A metric that is
+/// not in the catalogue cannot be set.
 struct MetricRow {
-  std::string_view name;    ///< rehearsal_…, with its unit, counters with _total
+  std::string_view name;  ///< rehearsal_…, with its unit, counters with _total
   MetricKind kind = MetricKind::gauge;
-  std::string_view unit;    ///< "bytes", "seconds", "1" for counts and states
-  std::string_view label = {};   ///< its one label, or empty
+  std::string_view unit;        ///< "bytes", "seconds", "1" for counts and states
+  std::string_view label = {};  ///< its one label, or empty
   /// The label's values, separated by spaces, when they are a fixed set (all are exported from the
   /// start); empty: one series for each thing that `help` names.
   std::string_view values = {};

@@ -50,12 +50,10 @@ void ServiceManager::notify(std::string_view state) const {
   if (address.sun_path[0] == '@') address.sun_path[0] = '\0';  // the abstract name space
   const int descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return;
-  const auto length =
-      static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_path_.size());
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket_path_.size());
   // Best effort: the manager that does not read notices by itself.
-  [[maybe_unused]] const auto sent =
-      ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL,
-               reinterpret_cast<const sockaddr*>(&address), length);
+  [[maybe_unused]] const auto sent = ::sendto(descriptor, state.data(), state.size(), MSG_NOSIGNAL,
+                                              reinterpret_cast<const sockaddr*>(&address), length);
   ::close(descriptor);
 }
 

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <functional>
-
 #include <asio/signal_set.hpp>
+#include <functional>
 
 namespace rehearsal::runtime {
 
-/// SIGTERM asks for an orderly end; a second one, or SIGINT, for the end at once. SIGPIPE is ignored
-/// for the whole process: a closed peer is an error code, not a signal.
+/// SIGTERM asks for an orderly end; a second one, or SIGINT, for the end at once. SIGPIPE is
+/// ignored for the whole process: a closed peer is an error code, not a signal.
 class StopSignals {
  public:
   StopSignals(asio::io_context& context, std::function<void()> on_drain,

@@ -48,18 +48,19 @@ void Table::add(std::vector<std::string> cells) {
 
 std::vector<std::size_t> Table::widths(std::size_t width_max) const {
   std::vector<std::size_t> result;
+  std::vector<std::size_t> least;  // numbers are never cut, only their titles
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    std::size_t width = width_of(columns_[i].title);
-    for (const auto& row : rows_) width = std::max(width, width_of(row[i]));
-    result.push_back(std::max<std::size_t>(width, 1));
+    std::size_t cells = 1;
+    for (const auto& row : rows_) cells = std::max(cells, width_of(row[i]));
+    result.push_back(std::max(cells, width_of(columns_[i].title)));
+    least.push_back(columns_[i].align == Align::right ? cells : std::min(kCutTo, result.back()));
   }
   const std::size_t gaps = kGap.size() * (columns_.size() - 1);
   std::size_t total = std::accumulate(result.begin(), result.end(), gaps);
-  while (total > width_max) {  // one off the widest column of words, until it fits
+  while (total > width_max) {  // one off the widest column that can give, until it fits
     std::size_t* widest = nullptr;
     for (std::size_t i = 0; i < result.size(); ++i) {
-      const bool may_shrink = columns_[i].align == Align::left && result[i] > kCutTo;
-      if (may_shrink && (widest == nullptr || result[i] > *widest)) widest = &result[i];
+      if (result[i] > least[i] && (widest == nullptr || result[i] > *widest)) widest = &result[i];
     }
     if (widest == nullptr) break;
     --*widest;

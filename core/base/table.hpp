@@ -9,7 +9,7 @@
 namespace rehearsal {
 
 /// A text table for people: words to the left, numbers to the right, a header line, no line wider
-/// than kTableWidthMax (columns of words give way first, cut with "~").
+/// than kTableWidthMax: words and titles are cut with "~", numbers never.
 class Table {
  public:
   enum class Align { left, right };

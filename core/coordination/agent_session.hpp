@@ -95,8 +95,8 @@ using AgentAction = std::variant<SendToCoordinator, Reconnect, CloseLink, OpenWo
                                  StartWorker, StopWorker, FinishWorker, ReleaseWorker, Log>;
 
 struct AgentOptions {
-  std::string software;  ///< "rehearsal-agent 0.1.0"
-  plan::Inventory inventory;
+  std::string software = {};  ///< "rehearsal-agent 0.1.0"
+  plan::Inventory inventory = {};
   std::uint64_t seed = 1;  ///< jitter
   /// Without a word from the coordinator for this long a run falls silent and the link is closed.
   Duration silence_limit = std::chrono::seconds{3};

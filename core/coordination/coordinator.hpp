@@ -62,7 +62,7 @@ struct Log {
 using Action = std::variant<Send, Close, StoreRun, Log>;
 
 struct CoordinatorOptions {
-  std::string software;     ///< "rehearsald 0.1.0"
+  std::string software = {};   ///< "rehearsald 0.1.0"
   std::uint64_t epoch = 1;  ///< rises with every start
   std::uint64_t seed = 1;   ///< for run ids and tokens: from the system's randomness in production
   Duration heartbeat_interval = std::chrono::milliseconds{500};

@@ -48,9 +48,8 @@ collective::Expansion OpExpander::expand(const profile::Op& op, Rank rank) {
     position_ = communicator.position(rank);
     known_ = true;
   }
-  const collective::Place place{.position = position_,
-                                .size = communicator.size(),
-                                .group = groups_[op.communicator.value]};
+  const collective::Place place{
+      .position = position_, .size = communicator.size(), .group = groups_[op.communicator.value]};
   return collective::expand(op, place, peer_bytes_of(profile_, op), plan_.collectives);
 }
 

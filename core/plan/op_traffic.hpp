@@ -14,8 +14,8 @@ struct RepeatedOp {
   std::uint64_t count = 0;
 };
 
-/// The communication ops of a class, those that put the same on the wire counted together, ordered by
-/// communicator.
+/// The communication ops of a class, those that put the same on the wire counted together, ordered
+/// by communicator.
 std::vector<RepeatedOp> distinct_communication(const profile::RankClass& rank_class);
 
 /// Expands ops of one job; remembers what is the same for all ranks.

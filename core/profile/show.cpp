@@ -101,21 +101,25 @@ std::string op_time(const Op& op) {
 
 std::string op_where(const Profile& profile, const Op& op) {
   if (!is_communication(op.kind)) return "-";
-  std::string text = profile.communicators[op.communicator.value].name;
-  if (op.kind == OpKind::send) text += ", to " + std::to_string(op.peer);
-  if (op.kind == OpKind::recv) text += ", from " + std::to_string(op.peer);
+  const Communicator& communicator = profile.communicators[op.communicator.value];
+  std::string text = communicator.name;
+  const auto peer = [&] { return "rank " + std::to_string(communicator.ranks[op.peer].value); };
+  if (op.kind == OpKind::send) text += ", to " + peer();
+  if (op.kind == OpKind::recv) text += ", from " + peer();
   const bool rooted = op.kind == OpKind::broadcast || op.kind == OpKind::reduce ||
                       op.kind == OpKind::gather || op.kind == OpKind::scatter;
-  if (rooted) text += ", root " + std::to_string(op.peer);
+  if (rooted) text += ", root " + peer();
   return text;
 }
 
 std::string class_text(const Profile& profile, const RankClass& rank_class) {
   Duration compute{0};
   for (const Op& op : rank_class.ops) compute += op.duration;
-  std::string text = "\nclass " + rank_class.name + ": ranks " + format_ranks(rank_class.ranks) +
-                     ", " + count_of(rank_class.ops.size(), "op", "ops") + ", compute " +
-                     format_duration(compute) + "\n";
+  const std::string ranks =
+      (rank_class.ranks.size() == 1 ? "rank " : "ranks ") + format_ranks(rank_class.ranks);
+  std::string text =
+      "\nclass " + rank_class.name + ": " + (rank_class.name == ranks ? "" : ranks + ", ") +
+      count_of(rank_class.ops.size(), "op", "ops") + ", compute " + format_duration(compute) + "\n";
   Table table({"op", "kind", "name", "phase", "stream", "communicator", "bytes", "time", "after"},
               "rlllllrrl");
   for (std::size_t i = 0; i < std::min(rank_class.ops.size(), kOpsShown); ++i) {
@@ -192,7 +196,13 @@ std::string messages_text(const Profile& profile) {
 std::string matrices_text(const Profile& profile) {
   std::string text;
   for (const PeerBytes& matrix : profile.peer_bytes) {
-    if (matrix.size > kMatrixShown) continue;
+    if (matrix.size > kMatrixShown || matrix.size == 0) continue;
+    if (std::count(matrix.bytes.begin(), matrix.bytes.end(), matrix.bytes[0]) ==
+        static_cast<std::ptrdiff_t>(matrix.bytes.size())) {
+      text += "\nper-peer sizes " + matrix.name + ": " + std::to_string(matrix.bytes[0].count()) +
+              " bytes from each to each, itself included\n";
+      continue;
+    }
     text += "\nper-peer sizes " + matrix.name + ", bytes from (row) to (column)\n";
     std::vector<std::string> head = {"from"};
     for (std::uint32_t to = 0; to < matrix.size; ++to) head.push_back(std::to_string(to));

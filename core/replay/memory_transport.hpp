@@ -26,7 +26,7 @@ class MemoryFabric {
   };
   struct Options {
     Duration latency{0};  ///< from the last byte sent to the message received, and of a credit
-    BitRate rate;         ///< zero: no limit
+    BitRate rate = {};    ///< zero: no limit
     Sharing sharing = Sharing::connection;
     std::string_view name = "loopback";  ///< in capabilities(); static lifetime
   };

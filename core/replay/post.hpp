@@ -7,8 +7,8 @@
 namespace rehearsal::replay {
 
 /// Posts a replayer's requests in order, each to the transport that serves its connection:
-/// connections from `first_local` on are between ranks of the agent (plan::Connections). Returns how
-/// many were accepted.
+/// connections from `first_local` on are between ranks of the agent (plan::Connections). Returns
+/// how many were accepted.
 inline std::size_t post_in_order(std::span<const Request> requests, ConnectionIndex first_local,
                                  Transport& wire, Transport& local, Instant now) noexcept {
   std::size_t accepted = 0;

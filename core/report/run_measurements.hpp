@@ -37,7 +37,7 @@ struct AgentResult {
 /// What a run left on the coordinator; with plan and load all that a report is made of.
 struct RunMeasurements {
   std::string run = {};          ///< id
-  std::string plan_hash = {};    ///< plan::plan_hash of the plan that was run
+  std::string plan_hash = {};    ///< of the plan that was run; empty: the report computes it
   std::string software = {};     ///< name and version of the coordinator
   std::string started_at = {};   ///< wall clock as a label, RFC 3339
   std::string finished_at = {};  ///< wall clock as a label, RFC 3339

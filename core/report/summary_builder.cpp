@@ -281,7 +281,7 @@ Summary build_summary(const plan::Plan& plan, const plan::Load& load, const RunM
                   .software = run.software,
                   .started_at = run.started_at,
                   .finished_at = run.finished_at,
-                  .plan_hash = run.plan_hash,
+                  .plan_hash = run.plan_hash.empty() ? plan::plan_hash(plan) : run.plan_hash,
                   .stop = std::string(to_string(run.stop)),
                   .waited_for = run.waited_for,
                   .agents = agent_summaries(plan, run, gathered)};

@@ -1,5 +1,6 @@
 #include "core/report/table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -11,6 +12,9 @@ namespace {
 
 constexpr std::string_view kAbsent = "–";
 constexpr std::string_view kIndent = "  ";
+// A large cluster has thousands of NICs; all of them are in summary.json.
+constexpr std::size_t kBurstRowsMax = 16;
+constexpr std::size_t kCollectiveRowsMax = 40;
 
 std::string shown(const std::optional<Duration>& duration) {
   return duration ? format_duration(*duration) : std::string(kAbsent);
@@ -85,6 +89,11 @@ std::string verdict_lines(const Summary& summary, bool colour) {
   return text;
 }
 
+std::string rest(std::size_t rows, std::size_t rows_max) {
+  if (rows <= rows_max) return "";
+  return std::string(kIndent) + "and " + grouped(rows - rows_max) + " more in summary.json\n";
+}
+
 std::string collectives_of(const JobSummary& job) {
   using enum Table::Align;
   Table table({{"collective"},
@@ -96,12 +105,13 @@ std::string collectives_of(const JobSummary& job) {
                {"algbw", right},
                {"busbw", right}});
   for (const CollectiveSummary& entry : job.collectives) {
+    if (table.rows() == kCollectiveRowsMax) break;
     table.add({entry.kind, entry.communicator, format_bytes(entry.bytes),
                grouped(entry.count) + (entry.incomplete > 0 ? "*" : ""), shown(entry.time.p50),
                shown(entry.time.p99), shown_rate(entry.algbw_bytes_per_second),
                shown_rate(entry.busbw_bytes_per_second)});
   }
-  std::string text = table.text(kIndent);
+  std::string text = table.text(kIndent) + rest(job.collectives.size(), kCollectiveRowsMax);
   for (const CollectiveSummary& entry : job.collectives) {
     if (entry.incomplete == 0) continue;
     return text + std::string(kIndent) + "* further ones that some rank did not complete\n";
@@ -150,6 +160,25 @@ std::string byte_lines(const Summary& summary) {
   return table.text();
 }
 
+// The figure of the shortest window, by which bursts are ranked.
+double sharpness(const BurstSummary& burst) {
+  const auto& figures = burst.statistics.peak_to_mean;
+  return figures.empty() ? 0 : figures.front().value.value_or(0);
+}
+
+// All, or of many those with the sharpest bursts, in the order of the summary.
+std::vector<const BurstSummary*> shown_bursts(const Summary& summary) {
+  std::vector<const BurstSummary*> bursts;
+  for (const BurstSummary& burst : summary.bursts) bursts.push_back(&burst);
+  if (bursts.size() <= kBurstRowsMax) return bursts;
+  std::ranges::stable_sort(bursts, [](const BurstSummary* a, const BurstSummary* b) {
+    return sharpness(*a) > sharpness(*b);
+  });
+  bursts.resize(kBurstRowsMax);
+  std::ranges::sort(bursts);  // they stand in one vector
+  return bursts;
+}
+
 std::string burst_lines(const Summary& summary) {
   using enum Table::Align;
   std::vector<Table::Column> columns = {{"peak to mean"}, {"NIC"}, {"direction"}};
@@ -160,7 +189,8 @@ std::string burst_lines(const Summary& summary) {
   columns.push_back({"source"});
   Table table(std::move(columns));
   bool coarse = false;
-  for (const BurstSummary& burst : summary.bursts) {
+  for (const BurstSummary* shown_burst : shown_bursts(summary)) {
+    const BurstSummary& burst = *shown_burst;
     std::vector<std::string> cells = {burst.host, burst.nic, burst.direction};
     // Windows of another version of the report would have other columns.
     cells.resize(3 + measure::kPeakToMeanWindows.size(), std::string(kAbsent));
@@ -175,7 +205,8 @@ std::string burst_lines(const Summary& summary) {
     cells.push_back(burst.source);
     table.add(std::move(cells));
   }
-  return table.text() + (coarse ? "~ bins are wider than a tenth of the window\n" : "");
+  return table.text() + rest(summary.bursts.size(), kBurstRowsMax) +
+         (coarse ? "~ bins are wider than a tenth of the window\n" : "");
 }
 
 std::string note_lines(const TransportSummary& transport) {

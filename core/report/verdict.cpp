@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/table.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "core/plan/checks.hpp"
@@ -16,7 +17,7 @@ constexpr std::array kStopReasons = {StopReason::finished, StopReason::stopped,
                                      StopReason::timed_out, StopReason::agent_lost,
                                      StopReason::failed};
 
-std::string bytes_text(Bytes bytes) { return std::to_string(bytes.count()) + " B"; }
+std::string bytes_text(Bytes bytes) { return grouped(bytes.count()) + " B"; }
 
 std::string with_detail(std::string sentence, const std::string& detail) {
   return sentence + (detail.empty() ? "." : ": " + detail + ".");
@@ -78,7 +79,7 @@ std::vector<std::string> shortfalls(const Summary& figures) {
     };
     differs("iterations completed", std::to_string(job.iterations_completed),
             std::to_string(job.iterations_planned));
-    differs("ops completed", std::to_string(job.ops_completed), std::to_string(job.ops_planned));
+    differs("ops completed", grouped(job.ops_completed), grouped(job.ops_planned));
     differs("bytes sent", bytes_text(job.bytes_sent), bytes_text(job.bytes_planned));
     differs("bytes received", bytes_text(job.bytes_received), bytes_text(job.bytes_planned));
   }
@@ -173,7 +174,7 @@ std::string all_done(const plan::Plan& plan, const Summary& figures) {
     ops += job.ops_completed;
     bytes += job.bytes_received;
   }
-  std::string text = "All " + std::to_string(ops) + " ops planned were completed and all " +
+  std::string text = "All " + grouped(ops) + " ops planned were completed and all " +
                      bytes_text(bytes) + " received";
   if (!plan.expectations.empty()) {
     text += "; " + std::to_string(plan.expectations.size()) +

@@ -36,7 +36,8 @@ bool MonotonicClock::wait(std::span<const replay::Wakeup> wakeups) {
   if (deadline != kNever)
     timeout = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(deadline - now()),
                          std::chrono::milliseconds{0}, kPatience);
-  const int ready = ::poll(descriptors.data(), descriptors.size(), static_cast<int>(timeout.count()));
+  const int ready =
+      ::poll(descriptors.data(), descriptors.size(), static_cast<int>(timeout.count()));
   return ready > 0 || timeout < kPatience;
 }
 
@@ -66,8 +67,8 @@ Cluster::Cluster(const plan::Plan& plan, Clock& clock, const MakeTransport& make
     agent->local = std::make_unique<replay::MemoryTransport>(*agent->local_fabric);
     for (std::uint32_t rank = 0; rank < bindings.size(); ++rank) {
       if (bindings[rank].host.value != host) continue;
-      agent->replayers.push_back(std::make_unique<replay::Replayer>(plan, JobIndex{0}, Rank{rank},
-                                                                    agent->connections));
+      agent->replayers.push_back(
+          std::make_unique<replay::Replayer>(plan, JobIndex{0}, Rank{rank}, agent->connections));
       by_rank_[rank] = agent->replayers.back().get();
     }
     agents_.push_back(std::move(agent));
@@ -108,7 +109,8 @@ std::string Cluster::connect() {
 bool Cluster::turn(Agent& agent, Instant now) {
   replay::Completion completions[64];
   std::size_t work = 0;
-  for (replay::Transport* transport : {agent.wire.get(), static_cast<replay::Transport*>(agent.local.get())}) {
+  for (replay::Transport* transport :
+       {agent.wire.get(), static_cast<replay::Transport*>(agent.local.get())}) {
     const std::size_t count = transport->poll(completions, now);
     completions_seen_ += count;
     work += count;
@@ -134,8 +136,8 @@ bool Cluster::turn() {
 std::string Cluster::trouble() const {
   for (const auto* replayer : by_rank_)
     if (const auto& failure = replayer->failure())
-      return "rank " + std::to_string(replayer->rank().value) + ": " + std::string(failure->reason) +
-             " (peer " + std::to_string(failure->peer.value) + ")";
+      return "rank " + std::to_string(replayer->rank().value) + ": " +
+             std::string(failure->reason) + " (peer " + std::to_string(failure->peer.value) + ")";
   return {};
 }
 

@@ -16,7 +16,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   virtual Instant now() = 0;
-  /// Nothing could be done: waits for one of `wakeups`. False: it never comes (or not in good time).
+  /// Nothing could be done: waits for one of `wakeups`. False: it never comes (or not in good
+  /// time).
   virtual bool wait(std::span<const replay::Wakeup> wakeups) = 0;
 };
 

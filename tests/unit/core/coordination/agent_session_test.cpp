@@ -93,8 +93,8 @@ class AgentStory {
     message.mutable_reserve()->set_epoch(epoch);
     hear(message);
   }
-  void prepare(const std::string& run, const plan::Plan& plan, const std::string& hash) {
-    const std::string encoded = plan::encode(plan);
+  void prepare(const std::string& run, const plan::Plan& sent, const std::string& hash) {
+    const std::string encoded = plan::encode(sent);
     Envelope message;
     message.mutable_prepare()->set_run(run);
     message.mutable_prepare()->set_token("token");

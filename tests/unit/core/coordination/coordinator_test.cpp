@@ -351,7 +351,7 @@ INSTANTIATE_TEST_SUITE_P(Runs, EveryState,
                          testing::Values(RunState::reserving, RunState::preparing,
                                          RunState::connecting, RunState::ready, RunState::running,
                                          RunState::draining),
-                         [](const auto& info) { return std::string(to_string(info.param)); });
+                         [](const auto& state) { return std::string(to_string(state.param)); });
 
 TEST(Runs, AStragglerIsNamedBeforeItTimesOut) {
   RunStory story;

@@ -56,7 +56,8 @@ TEST(Messages, AnEstimateThatWouldOverflowIsNone) {
 TEST(Messages, ManyAddressesGoInMessagesThatFitFrames) {
   std::vector<KeyedAddress> addresses(100'000);
   for (std::uint32_t i = 0; i < addresses.size(); ++i) {
-    addresses[i] = {.key = {.source = Rank{i}}, .address = std::string(64, 'a')};
+    addresses[i].key.source = Rank{i};
+    addresses[i].address = std::string(64, 'a');
   }
   std::size_t count = 0;
   const std::vector<protocol::Envelope> messages = connect_messages("e1-r1", addresses);

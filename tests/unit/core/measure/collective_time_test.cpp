@@ -7,8 +7,10 @@
 
 #include "core/base/random.hpp"
 #include "core/measure/agent_reducer.hpp"
+#include "core/measure/arrival_curve.hpp"
 #include "core/measure/instance_table.hpp"
 #include "core/measure/iteration_table.hpp"
+#include "tests/support/allocation_counter.hpp"
 
 namespace rehearsal::measure {
 namespace {
@@ -244,6 +246,25 @@ TEST(CollectiveTime, MoreResultsThanRanksAreRefused) {
   InstanceTable merged = table();
   ASSERT_TRUE(merged.add(results));
   EXPECT_FALSE(merged.add(results));
+}
+
+TEST(CollectiveTime, AddingRecordsDoesNotAllocate) {
+  AgentReducer reducer = reducer_for({0, 1}, 100);
+  ByteBins bins(at(0s), 64, 10us);
+  const std::uint64_t before = rehearsal::test::allocations();
+  for (std::uint32_t iteration = 0; iteration < 100; ++iteration) {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      const OpRecord op_done = record(rank, iteration, 1, 1ms, 2ms);
+      reducer.add(std::span(&op_done, 1));
+      const IterationRecord done = iteration_record(rank, iteration, 1ms, 2ms);
+      reducer.add(std::span(&done, 1));
+      bins.add(at(iteration * 1ms), 1);  // widens again and again
+    }
+  }
+  EXPECT_EQ(rehearsal::test::allocations(), before);
+  EXPECT_TRUE(bins.widened());
+  EXPECT_EQ(reducer.take().instances.size(), 100U);
+  EXPECT_GT(rehearsal::test::allocations(), before) << "the counter counts";
 }
 
 TEST(ClassBytes, OfPerPeerSizesIsTheLargestSendBuffer) {

@@ -1,0 +1,195 @@
+#include "agent/control/rehearsal_agent.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <random>
+
+#include "agent/control/agent_loop.hpp"
+#include "agent/control/metrics.hpp"
+#include "agent/host/nics.hpp"
+#include "core/coordination/agent_session.hpp"
+#include "runtime/clock.hpp"
+#include "runtime/files.hpp"
+#include "runtime/heartbeat.hpp"
+#include "runtime/http_server.hpp"
+#include "runtime/log.hpp"
+#include "runtime/service_manager.hpp"
+#include "runtime/signals.hpp"
+
+namespace rehearsal::agent {
+namespace {
+
+/// How often a draining agent looks whether its run has ended.
+constexpr std::chrono::milliseconds kDrainLook{50};
+/// For last messages to the coordinator.
+constexpr std::chrono::milliseconds kLinger{200};
+
+Result<std::string> host_name() {
+  char name[256] = "";
+  if (::gethostname(name, sizeof name - 1) != 0) {
+    return system_failure(ErrorSource::host, "cannot read the host's name", errno);
+  }
+  return std::string(name);
+}
+
+/// The address from which the coordinator is reached: its device carries no data unless named.
+Result<std::string> control_address(asio::io_context& context, const runtime::Endpoint& at) {
+  asio::error_code error;
+  asio::ip::tcp::resolver resolver(context);
+  const auto places = resolver.resolve(at.address, std::to_string(at.port), error);
+  if (error || places.empty()) {
+    return fail(ErrorCode::not_found, ErrorSource::host,
+                "cannot resolve " + at.address + " (" + error.message() +
+                    ") to tell the control interface from data NICs; name the data NICs with nics: "
+                    "or --nic, or give the coordinator's IP address");
+  }
+  return local_address_towards(places.begin()->endpoint().address().to_string(), at.port);
+}
+
+Result<plan::Inventory> take_inventory(asio::io_context& context, const Config& config) {
+  plan::Inventory inventory{.host = config.name, .nics = {}, .shared_nics = config.shared_nics};
+  if (inventory.host.empty()) {
+    ASSIGN_OR_RETURN(inventory.host, host_name());
+  }
+  RETURN_IF_ERROR(check_name(inventory.host));
+  std::string control;
+  if (config.nics.empty()) {
+    ASSIGN_OR_RETURN(control, control_address(context, config.coordinator));
+  }
+  ASSIGN_OR_RETURN(const auto addresses, host_addresses());
+  ASSIGN_OR_RETURN(inventory.nics, find_nics(config.nics, addresses, control));
+  if (shared_by_nature(inventory.nics, addresses)) inventory.shared_nics = true;
+  return inventory;
+}
+
+std::string describe(const plan::Inventory& inventory) {
+  std::string text;
+  for (const plan::Nic& nic : inventory.nics) {
+    text += (text.empty() ? "" : ", ") + nic.name + "=" + nic.address;
+    if (nic.line_rate > BitRate{}) text += " (" + format_bit_rate_exact(nic.line_rate) + ")";
+  }
+  return text;
+}
+
+/// The parts of the agent and the way they end: let the run finish within a limit, let go, leave.
+class RehearsalAgent {
+ public:
+  explicit RehearsalAgent(const Config& config) : config_(config), drain_timer_(context_) {}
+
+  Result<void> start() {
+    ASSIGN_OR_RETURN(inventory_, take_inventory(context_, config_));
+    metrics_.emplace(REHEARSAL_VERSION, inventory_);
+    session_.emplace(coordination::AgentOptions{
+        .software = "rehearsal-agent " REHEARSAL_VERSION,
+        .inventory = inventory_,
+        .seed = std::random_device{}(),
+    });
+    ASSIGN_OR_RETURN(loop_, AgentLoop::create(context_, loop_options()));
+    ASSIGN_OR_RETURN(
+        http_, runtime::HttpServer::start(context_, config_.metrics,
+                                          [this](std::string_view path) { return answer(path); }));
+    signals_.emplace(
+        context_, [this] { drain(); }, [this] { leave(); });
+    heartbeat_.emplace(context_, manager_);
+    const std::string metrics = runtime::to_string(http_->listening());
+    if (config_.announce) {
+      RETURN_IF_ERROR(
+          runtime::announce(*config_.announce, {{"metrics", metrics}, {"name", inventory_.host}}));
+    }
+    runtime::log_info("rehearsal-agent " REHEARSAL_VERSION " is " + inventory_.host +
+                      ", coordinator " + runtime::to_string(config_.coordinator) + ", data NICs " +
+                      describe(inventory_) + ", metrics on " + metrics);
+    loop_->start();
+    manager_.ready();
+    return {};
+  }
+
+  void run() { context_.run(); }
+
+ private:
+  AgentLoopOptions loop_options() {
+    AgentLoopOptions options{
+        .link = {.coordinator = config_.coordinator},
+        .session = {.on = [this](const coordination::AgentEvent& event,
+                                 Instant now) { return session_->on(event, now); },
+                    .next_deadline = [this] { return session_->next_deadline(); }},
+        .start_worker = start_worker,
+    };
+    if (!inventory_.shared_nics) {
+      options.read_counters = [this] { return read_nic_counts(inventory_.nics); };
+    }
+    return options;
+  }
+
+  runtime::HttpResponse answer(std::string_view path) {
+    if (path == "/metrics") {
+      return {200, std::string(runtime::kMetricsContentType),
+              metrics_->text(session_->view(runtime::now()), loop_->counters())};
+    }
+    if (path == "/healthz") {
+      return draining_ ? runtime::HttpResponse{503, "text/plain; charset=utf-8", "stopping\n"}
+                       : runtime::HttpResponse{.body = "ok\n"};
+    }
+    return {404, "text/plain; charset=utf-8", "/metrics and /healthz are offered here\n"};
+  }
+
+  void drain() {
+    draining_ = true;
+    manager_.stopping();
+    leave_at_ = runtime::now() + config_.drain_limit;
+    runtime::log_info("stopping: a run that is on may end within " +
+                      format_duration_exact(config_.drain_limit));
+    look_whether_drained();
+  }
+
+  void look_whether_drained() {
+    if (session_->view(runtime::now()).run.empty() || runtime::now() >= leave_at_) return leave();
+    drain_timer_.expires_after(kDrainLook);
+    drain_timer_.async_wait([this](const asio::error_code& error) {
+      if (!error) look_whether_drained();
+    });
+  }
+
+  /// The worker ends first, so that no byte leaves after this.
+  void leave() {
+    if (leaving_) return context_.stop();
+    leaving_ = draining_ = true;
+    manager_.stopping();
+    loop_->stop("the agent stops");
+    http_->stop();
+    drain_timer_.expires_after(kLinger);
+    drain_timer_.async_wait([this](const asio::error_code& error) {
+      if (error) return;
+      runtime::log_info("stopped");
+      context_.stop();
+    });
+  }
+
+  const Config config_;
+  const runtime::ServiceManager manager_ = runtime::ServiceManager::from_environment();
+  asio::io_context context_{1};
+  plan::Inventory inventory_;
+  std::optional<AgentMetrics> metrics_;
+  std::optional<coordination::AgentSession> session_;
+  std::unique_ptr<AgentLoop> loop_;
+  std::unique_ptr<runtime::HttpServer> http_;
+  std::optional<runtime::StopSignals> signals_;
+  std::optional<runtime::Heartbeat> heartbeat_;
+  runtime::Timer drain_timer_;
+  Instant leave_at_ = kNever;
+  bool draining_ = false;
+  bool leaving_ = false;
+};
+
+}  // namespace
+
+Result<void> run(const Config& config) {
+  RehearsalAgent agent(config);
+  RETURN_IF_ERROR(agent.start());
+  agent.run();
+  return {};
+}
+
+}  // namespace rehearsal::agent

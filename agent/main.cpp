@@ -1,0 +1,85 @@
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "agent/control/config.hpp"
+#include "agent/control/rehearsal_agent.hpp"
+#include "runtime/config.hpp"
+#include "runtime/exit_status.hpp"
+#include "runtime/log.hpp"
+
+namespace rehearsal::agent {
+namespace {
+
+struct Flags {
+  std::string config;
+  std::string coordinator;
+  std::string name;
+  std::vector<std::string> nics;
+  std::string metrics;
+  std::string announce;
+};
+
+/// Defaults, then the file, then flags.
+Result<Config> read_config(const Flags& flags) {
+  Config config;
+  if (!flags.config.empty()) {
+    ASSIGN_OR_RETURN(const auto document, runtime::load_config(flags.config));
+    RETURN_IF_ERROR(apply(document, config));
+  }
+  if (!flags.coordinator.empty()) {
+    ASSIGN_OR_RETURN(config.coordinator, runtime::parse_endpoint(flags.coordinator));
+  }
+  if (!flags.name.empty()) config.name = flags.name;
+  if (!flags.nics.empty()) config.nics.clear();
+  for (const std::string& text : flags.nics) {
+    ASSIGN_OR_RETURN(auto choice, parse_nic_choice(text));
+    config.nics.push_back(std::move(choice));
+  }
+  if (!flags.metrics.empty()) {
+    ASSIGN_OR_RETURN(config.metrics, runtime::parse_endpoint(flags.metrics));
+  }
+  if (!flags.announce.empty()) config.announce = flags.announce;
+  return config;
+}
+
+int run_main(int argc, char** argv) {
+  CLI::App app{"The agent of Rehearsal: one a host, replays its ranks' part of the traffic."};
+  Flags flags;
+  app.add_option("--config", flags.config, "configuration file (docs/operations.md)");
+  app.add_option("--coordinator", flags.coordinator, "where rehearsald listens: ADDR:PORT");
+  app.add_option("--name", flags.name, "this agent's name in drills; default: the host's name");
+  app.add_option("--nic", flags.nics, "a data NIC, in rail order: NAME or NAME=ADDRESS")
+      ->allow_extra_args(false);
+  app.add_option("--metrics", flags.metrics, "where /metrics and /healthz are served: ADDR:PORT");
+  app.add_option("--announce", flags.announce, "write the addresses really bound to this file");
+  app.set_version_flag("--version", "rehearsal-agent " REHEARSAL_VERSION);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? runtime::kExitOk : runtime::kExitUsage;
+  }
+  const auto config = read_config(flags);
+  if (!config) {
+    std::fprintf(stderr, "rehearsal-agent: %s\n", config.error().text().c_str());
+    return runtime::kExitUsage;
+  }
+  const runtime::Logging logging(config->log);
+  const auto done = run(*config);
+  if (done) return runtime::kExitOk;
+  runtime::log_error(done.error().text());
+  return done.error().code == ErrorCode::invalid_input ? runtime::kExitUsage
+                                                       : runtime::kExitUnavailable;
+}
+
+}  // namespace
+}  // namespace rehearsal::agent
+
+int main(int argc, char** argv) {
+  try {
+    return rehearsal::agent::run_main(argc, argv);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "rehearsal-agent: %s\n", failure.what());
+    return rehearsal::runtime::kExitUnavailable;
+  }
+}

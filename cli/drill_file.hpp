@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/plan/drill.hpp"
+
+namespace rehearsal::cli {
+
+class OperatorSession;
+
+/// A profile that a drill names, ready to be sent.
+struct NamedProfile {
+  std::string name;    ///< as in the drill
+  std::string binary;  ///< its binary form
+};
+
+/// A drill with all that the coordinator needs to plan it.
+struct DrillFile {
+  std::string name;  ///< of the file, for messages
+  std::string text;
+  plan::Drill drill;
+  std::vector<NamedProfile> profiles;  ///< each once
+};
+
+/// Reads the drill at `path` and the profiles it names. What is wrong in either is an error with
+/// file and line (or record), and what would be right.
+Result<DrillFile> load_drill(const std::filesystem::path& path);
+
+/// The same for a drill that is no file: profiles are looked for among the shipped ones.
+Result<DrillFile> load_drill_text(std::string text, std::string name,
+                                  const std::filesystem::path& folder);
+
+/// Sends the profiles to the coordinator, which keeps them for the session.
+Result<void> upload_profiles(OperatorSession& session, const DrillFile& drill);
+
+}  // namespace rehearsal::cli

@@ -1,0 +1,98 @@
+#include "cli/status_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/table.hpp"
+#include "core/base/units.hpp"
+
+namespace rehearsal::cli {
+namespace {
+
+using nlohmann::ordered_json;
+
+double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
+
+Duration duration(std::uint64_t nanoseconds) {
+  return Duration{static_cast<Duration::rep>(nanoseconds)};
+}
+
+std::string nics_of(const protocol::AgentStatus& agent) {
+  std::string text;
+  for (const protocol::Nic& nic : agent.nics())
+    text += (text.empty() ? "" : ", ") + nic.name() + " " + nic.address();
+  return text;
+}
+
+std::string clock_of(const protocol::AgentStatus& agent) {
+  if (!agent.clock().known()) return "not known yet";
+  return "±" + format_duration(duration(agent.clock().error_bound_ns()));
+}
+
+std::string first_line(const protocol::StatusReply& status) {
+  std::string line = status.software() + ": ";
+  if (status.run().empty())
+    return line + "no run, " + std::to_string(status.agents_size()) + " agents\n";
+  return line + "run " + status.run() + " is " + status.state() + ", iteration " +
+         std::to_string(status.iterations_done()) + " of " + std::to_string(status.iterations()) +
+         " done, " + std::to_string(status.agents_size()) + " agents\n";
+}
+
+ordered_json nic_json(const protocol::Nic& nic) {
+  ordered_json json{{"name", nic.name()}, {"address", nic.address()}, {"mtu", nic.mtu()}};
+  json["line_rate_bits_per_second"] = nic.line_rate_bits_per_second() > 0
+                                          ? ordered_json(nic.line_rate_bits_per_second())
+                                          : ordered_json(nullptr);
+  return json;
+}
+
+ordered_json clock_json(const protocol::ClockEstimate& clock) {
+  if (!clock.known()) return nullptr;
+  return {{"offset_seconds", static_cast<double>(clock.offset_ns()) * 1e-9},
+          {"error_bound_seconds", seconds(clock.error_bound_ns())}};
+}
+
+ordered_json agent_json(const protocol::AgentStatus& agent) {
+  ordered_json json{{"host", agent.host()},
+                    {"address", agent.address()},
+                    {"software", agent.software()},
+                    {"run", agent.run()},
+                    {"clock", clock_json(agent.clock())},
+                    {"silence_seconds", seconds(agent.silence_ns())},
+                    {"nics", ordered_json::array()}};
+  for (const protocol::Nic& nic : agent.nics()) json["nics"].push_back(nic_json(nic));
+  return json;
+}
+
+}  // namespace
+
+std::string status_text(const protocol::StatusReply& status) {
+  std::string text = first_line(status);
+  if (status.agents_size() == 0) return text;
+  Table table{{{"host"},
+               {"address"},
+               {"run"},
+               {"clock"},
+               {"heard of", Table::Align::right},
+               {"data NICs"}}};
+  for (const protocol::AgentStatus& agent : status.agents())
+    table.add({agent.host(), agent.address(), agent.run().empty() ? "free" : agent.run(),
+               clock_of(agent), format_duration(duration(agent.silence_ns())) + " ago",
+               nics_of(agent)});
+  return text + table.text("  ");
+}
+
+std::string status_json(const protocol::StatusReply& status) {
+  ordered_json json{{"schema_version", 1},
+                    {"software", status.software()},
+                    {"state", status.state()},
+                    {"run", status.run()},
+                    {"iterations_done", status.iterations_done()},
+                    {"iterations", status.iterations()},
+                    {"agents", ordered_json::array()}};
+  for (const protocol::AgentStatus& agent : status.agents())
+    json["agents"].push_back(agent_json(agent));
+  // Names come from other machines: bytes that are no UTF-8 are shown as such, not thrown over.
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rehearsal::cli

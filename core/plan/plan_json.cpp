@@ -1,0 +1,193 @@
+#include "core/plan/plan_json.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/plan/plan_estimate.hpp"
+
+namespace rehearsal::plan {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json seconds_or_null(std::optional<Duration> duration) {
+  return duration ? Json(to_seconds(*duration)) : Json(nullptr);
+}
+
+Json nic_name(const Plan& plan, HostIndex host, NicIndex nic) {
+  const Inventory& inventory = plan.hosts[host.value];
+  return {{"host", inventory.host}, {"nic", inventory.nics[nic.value].name}};
+}
+
+Json settings_json(const Plan& plan) {
+  const CollectiveSettings& collectives = plan.collectives;
+  return {
+      {"transport",
+       {{"kind", to_string(plan.transport.kind)},
+        {"congestion_control", plan.transport.congestion_control.empty()
+                                   ? Json(nullptr)
+                                   : Json(plan.transport.congestion_control)},
+        {"receive", to_string(plan.transport.receive)}}},
+      {"collectives",
+       {{"channels", collectives.channels},
+        {"chunk_bytes", collectives.chunk.count()},
+        {"slices_per_chunk", collectives.slices_per_chunk},
+        {"pipeline_chunk_bytes", collectives.pipeline_chunk.count()},
+        {"point_to_point_chunk_bytes", collectives.point_to_point_chunk.count()},
+        {"point_to_point_channels", collectives.point_to_point_channels},
+        {"credits", collectives.credits},
+        {"channel_bytes_min", collectives.channel_bytes_min.count()}}},
+      {"local",
+       {{"rate_bits_per_second", plan.local.rate.bits_per_second()},
+        {"latency_seconds", to_seconds(plan.local.latency)}}},
+      {"limits",
+       {{"duration_seconds", to_seconds(plan.limits.duration)},
+        {"progress_seconds", to_seconds(plan.limits.progress)},
+        {"start_skew_seconds", plan.limits.start_skew == Duration::zero()
+                                   ? Json(nullptr)
+                                   : Json(to_seconds(plan.limits.start_skew))}}},
+  };
+}
+
+Json expectations_json(const Plan& plan) {
+  Json list = Json::array();
+  for (const Expectation& expectation : plan.expectations) {
+    Json json = {{"metric", expectation.metric}};
+    if (expectation.at_most > Duration::zero()) {
+      json["at_most_seconds"] = to_seconds(expectation.at_most);
+    } else {
+      json["at_least_bits_per_second"] = expectation.at_least.bits_per_second();
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json hosts_json(const Plan& plan) {
+  Json list = Json::array();
+  for (std::uint32_t i = 0; i < plan.hosts.size(); ++i) {
+    const Inventory& host = plan.hosts[i];
+    Json nics = Json::array();
+    for (const Nic& nic : host.nics) {
+      const std::uint64_t rate = nic.line_rate.bits_per_second();
+      nics.push_back({{"name", nic.name},
+                      {"address", nic.address},
+                      {"line_rate_bits_per_second", rate == 0 ? Json(nullptr) : Json(rate)},
+                      {"mtu", nic.mtu}});
+    }
+    const Connections connections = connections_of(plan, HostIndex{i});
+    list.push_back({{"name", host.host},
+                    {"shared_nics", host.shared_nics},
+                    {"nics", std::move(nics)},
+                    {"connections",
+                     {{"outgoing", connections.outgoing.size()},
+                      {"incoming", connections.incoming.size()},
+                      {"local", connections.local.size()}}}});
+  }
+  return list;
+}
+
+Json jobs_json(const Plan& plan, const Load& load) {
+  Json list = Json::array();
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    const PlannedJob& job = plan.jobs[i];
+    const JobLoad& job_load = load.jobs[i];
+    Json bindings = Json::array();
+    for (std::size_t rank = 0; rank < job.bindings.size(); ++rank) {
+      Json binding = {{"rank", rank}};
+      binding.update(nic_name(plan, job.bindings[rank].host, job.bindings[rank].nic));
+      bindings.push_back(std::move(binding));
+    }
+    const auto totals = [&](std::uint64_t times) -> Json {
+      return {
+          {"ops", job_load.ops * times},
+          {"wire_bytes", (job_load.on_wire * times).count()},
+          {"local_bytes", (job_load.local * times).count()},
+          {"compute_seconds", to_seconds(job_load.compute_max * static_cast<std::int64_t>(times))}};
+    };
+    list.push_back({{"name", job.name},
+                    {"profile", {{"name", job.profile->name}, {"identity", job.profile_identity}}},
+                    {"ranks", job.profile->ranks},
+                    {"bindings", std::move(bindings)},
+                    {"per_iteration", totals(1)},
+                    {"in_all", totals(plan.iterations)}});
+  }
+  return list;
+}
+
+Json nics_json(const Plan& plan, const Load& load) {
+  Json list = Json::array();
+  for (const NicLoad& nic : load.nics) {
+    const auto bytes = [&](std::uint64_t times) -> Json {
+      return {{"sent_bytes", (nic.sent * times).count()},
+              {"received_bytes", (nic.received * times).count()}};
+    };
+    Json json = nic_name(plan, nic.host, nic.nic);
+    json["per_iteration"] = bytes(1);
+    json["in_all"] = bytes(plan.iterations);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json flows_json(const Plan& plan, const Load& load) {
+  Json list = Json::array();
+  const std::size_t listed = std::min(load.flows.size(), kFlowsListedMax);
+  for (const Flow& flow : std::span(load.flows).first(listed)) {
+    list.push_back({{"job", plan.jobs[flow.job.value].name},
+                    {"source", nic_name(plan, flow.source_host, flow.source_nic)},
+                    {"destination", nic_name(plan, flow.destination_host, flow.destination_nic)},
+                    {"messages", flow.messages},
+                    {"bytes", flow.bytes.count()}});
+  }
+  return list;
+}
+
+// Two levels deep on lines of their own, deeper ones on one line: readable, and small for large
+// jobs.
+std::string layout(const Json& json) {
+  const auto compact = [](const Json& value) {
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  std::string text = "{\n";
+  for (auto member = json.begin(); member != json.end(); ++member) {
+    text += "  \"" + member.key() + "\": ";
+    const Json& value = member.value();
+    if (value.is_array() && !value.empty()) {
+      text += "[\n";
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        text += "    " + compact(value[i]) + (i + 1 < value.size() ? ",\n" : "\n");
+      }
+      text += "  ]";
+    } else {
+      text += compact(value);
+    }
+    text += std::next(member) != json.end() ? ",\n" : "\n";
+  }
+  return text + "}\n";
+}
+
+}  // namespace
+
+std::string plan_json(const Plan& plan, const Load& load) {
+  const Estimate expected = estimate(plan, load);
+  Json json = {{"schema_version", kPlanSchemaVersion},
+               {"drill", plan.drill},
+               {"plan_hash", plan_hash(plan)},
+               {"iterations", plan.iterations},
+               {"synchronisation", to_string(plan.synchronisation)},
+               {"seed", plan.seed}};
+  json.update(settings_json(plan));
+  json["expectations"] = expectations_json(plan);
+  json["expected"] = {{"iteration_seconds", seconds_or_null(expected.iteration)},
+                      {"run_seconds", seconds_or_null(expected.run)},
+                      {"basis", expected.basis}};
+  json["hosts"] = hosts_json(plan);
+  json["jobs"] = jobs_json(plan, load);
+  json["nics"] = nics_json(plan, load);
+  json["flow_count"] = load.flows.size();
+  json["flows"] = flows_json(plan, load);
+  return layout(json);
+}
+
+}  // namespace rehearsal::plan

@@ -1,0 +1,249 @@
+#include "core/plan/plan_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "core/base/table.hpp"
+#include "core/plan/plan_estimate.hpp"
+#include "core/profile/rank_list.hpp"
+
+namespace rehearsal::plan {
+namespace {
+
+constexpr std::size_t kMatrixHostsMax = 7;  // more columns do not fit a screen
+constexpr std::size_t kPairsShownMax = 20;
+constexpr std::size_t kNicsShownMax = 64;
+
+const Nic& nic_at(const Plan& plan, HostIndex host, NicIndex nic) {
+  return plan.hosts[host.value].nics[nic.value];
+}
+
+std::string count_of(std::uint64_t count, std::string_view one) {
+  return grouped(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+}
+
+std::string rate_text(BitRate rate) {
+  if (rate.bits_per_second() == 0) return "not known";
+  return format_bit_rate(static_cast<double>(rate.bits_per_second()));
+}
+
+std::string bytes_text(Bytes bytes) { return bytes.count() == 0 ? "-" : format_bytes(bytes); }
+
+std::string transport_text(const TransportSettings& transport) {
+  std::string text(to_string(transport.kind));
+  if (transport.kind != TransportKind::tcp) return text;
+  text += ", congestion control ";
+  text +=
+      transport.congestion_control.empty() ? "as the host has it" : transport.congestion_control;
+  return text + (transport.receive == ReceiveMode::copy
+                     ? ", payload copied to the receiver"
+                     : ", payload dropped by the receiver's kernel");
+}
+
+std::string sync_text(const Plan& plan) {
+  const std::string iterations = count_of(plan.iterations, "iteration");
+  switch (plan.synchronisation) {
+    case SyncMode::free:
+      return iterations + ", kept in step by their data alone (free)";
+    case SyncMode::iteration:
+      return iterations + ", each started by appointment (iteration)";
+    case SyncMode::phase:
+      return iterations + ", every phase started by appointment (phase)";
+  }
+  return iterations;
+}
+
+std::string collectives_text(const CollectiveSettings& settings) {
+  return count_of(settings.channels, "channel") + ", chunks of " +
+         format_bytes_exact(settings.chunk) + " in " +
+         count_of(settings.slices_per_chunk, "slice") + ", " + count_of(settings.credits, "credit");
+}
+
+std::string limits_text(const Limits& limits) {
+  std::string text = format_duration_exact(limits.duration) + " in all, " +
+                     format_duration_exact(limits.progress) + " without progress";
+  if (limits.start_skew != Duration::zero()) {
+    text += ", start skew " + format_duration_exact(limits.start_skew);
+  }
+  return text;
+}
+
+std::string duration_text(const Estimate& expected) {
+  if (!expected.run) return "not known";
+  return "at least " + format_duration(*expected.run) + ", " +
+         format_duration(*expected.iteration) + " an iteration";
+}
+
+// "  name         value", the value broken between words where a line would get too wide.
+void add_line(std::string& text, std::string_view name, std::string_view value) {
+  constexpr std::size_t kNameWidth = 13;
+  constexpr std::size_t kValueWidth = kTableWidthMax - kNameWidth - 2;
+  text += "  " + std::string(name) + std::string(kNameWidth - name.size(), ' ');
+  while (value.size() > kValueWidth) {
+    const std::size_t space = value.rfind(' ', kValueWidth);
+    if (space == std::string_view::npos) break;
+    text += std::string(value.substr(0, space)) + "\n" + std::string(kNameWidth + 2, ' ');
+    value.remove_prefix(space + 1);
+  }
+  text += std::string(value) + "\n";
+}
+
+std::string head(const Plan& plan, const Load& load) {
+  const Estimate expected = estimate(plan, load);
+  std::string text = "Plan of drill '" + plan.drill + "'. Nothing was sent.\n\n";
+  add_line(text, "plan hash", plan_hash(plan));
+  add_line(text, "in step", sync_text(plan));
+  add_line(text, "duration", duration_text(expected));
+  add_line(text, "", "by " + expected.basis);
+  add_line(text, "transport", transport_text(plan.transport));
+  add_line(text, "collectives", collectives_text(plan.collectives));
+  add_line(text, "limits", limits_text(plan.limits));
+  for (const Expectation& expectation : plan.expectations) {
+    const bool most = expectation.at_most > Duration::zero();
+    add_line(
+        text, "expected",
+        expectation.metric + (most ? " at most " + format_duration_exact(expectation.at_most)
+                                   : " at least " + format_bit_rate_exact(expectation.at_least)));
+  }
+  return text;
+}
+
+std::string jobs_table(const Plan& plan, const Load& load) {
+  using enum Table::Align;
+  Table table({{"job"},
+               {"profile"},
+               {"ranks", right},
+               {"hosts", right},
+               {"ops", right},
+               {"on the wire", right},
+               {"local", right},
+               {"compute", right}});
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    const PlannedJob& job = plan.jobs[i];
+    const JobLoad& job_load = load.jobs[i];
+    std::set<HostIndex> hosts;
+    for (const Binding& binding : job.bindings) hosts.insert(binding.host);
+    table.add({job.name, job.profile->name, grouped(job.profile->ranks), grouped(hosts.size()),
+               grouped(job_load.ops), bytes_text(job_load.on_wire), bytes_text(job_load.local),
+               format_duration(job_load.compute_max)});
+  }
+  return "\nJobs, one iteration\n" + table.text("  ");
+}
+
+// "dlrm 0-1", over all jobs that have a rank on this NIC.
+std::string ranks_text(const Plan& plan, const NicLoad& nic) {
+  std::string text;
+  for (const PlannedJob& job : plan.jobs) {
+    std::vector<Rank> ranks;
+    for (std::uint32_t rank = 0; rank < job.bindings.size(); ++rank) {
+      if (job.bindings[rank] == Binding{nic.host, nic.nic}) ranks.push_back(Rank{rank});
+    }
+    if (ranks.empty()) continue;
+    if (!text.empty()) text += "; ";
+    text += job.name + " " + profile::format_ranks(ranks);
+  }
+  return text;
+}
+
+std::string nics_table(const Plan& plan, const Load& load) {
+  using enum Table::Align;
+  Table table({{"host"},
+               {"NIC"},
+               {"address"},
+               {"line rate", right},
+               {"sends", right},
+               {"receives", right},
+               {"sends in all", right},
+               {"ranks"}});
+  std::size_t idle = 0;
+  std::size_t unshown = 0;
+  for (const NicLoad& nic : load.nics) {
+    if (nic.sent.count() == 0 && nic.received.count() == 0) {
+      ++idle;
+      continue;
+    }
+    if (table.rows() == kNicsShownMax) {
+      ++unshown;
+      continue;
+    }
+    const Nic& about = nic_at(plan, nic.host, nic.nic);
+    table.add({plan.hosts[nic.host.value].host, about.name, about.address,
+               rate_text(about.line_rate), bytes_text(nic.sent), bytes_text(nic.received),
+               bytes_text(nic.sent * plan.iterations), ranks_text(plan, nic)});
+  }
+  std::string text = "\nNICs, one iteration\n";
+  if (table.rows() != 0) text += table.text("  ");
+  if (unshown != 0) text += "  and " + count_of(unshown, "NIC") + " more, in plan.json\n";
+  if (idle != 0) text += "  " + count_of(idle, "NIC") + " without traffic\n";
+  return text;
+}
+
+using HostPairs = std::map<std::pair<HostIndex, HostIndex>, Bytes>;
+
+std::string matrix(const Plan& plan, const HostPairs& pairs) {
+  std::vector<Table::Column> columns = {{"from \\ to"}};
+  for (const Inventory& host : plan.hosts) columns.push_back({host.host, Table::Align::right});
+  Table table(std::move(columns));
+  for (std::uint32_t source = 0; source < plan.hosts.size(); ++source) {
+    std::vector<std::string> row = {plan.hosts[source].host};
+    for (std::uint32_t destination = 0; destination < plan.hosts.size(); ++destination) {
+      const auto found = pairs.find({HostIndex{source}, HostIndex{destination}});
+      row.push_back(found == pairs.end() ? "-" : bytes_text(found->second));
+    }
+    table.add(std::move(row));
+  }
+  return table.text("  ");
+}
+
+std::string largest(const Plan& plan, const HostPairs& pairs) {
+  std::vector<std::pair<std::pair<HostIndex, HostIndex>, Bytes>> sorted(pairs.begin(), pairs.end());
+  std::ranges::stable_sort(sorted,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
+  const std::size_t shown = std::min(sorted.size(), kPairsShownMax);
+  Table table({{"from"}, {"to"}, {"bytes", Table::Align::right}});
+  for (const auto& [hosts, bytes] : std::span(sorted).first(shown)) {
+    table.add({plan.hosts[hosts.first.value].host, plan.hosts[hosts.second.value].host,
+               bytes_text(bytes)});
+  }
+  std::string text = table.text("  ");
+  if (shown < sorted.size()) {
+    text += "  and " + count_of(sorted.size() - shown, "pair") + " more, in plan.json\n";
+  }
+  return text;
+}
+
+std::string flows_table(const Plan& plan, const Load& load) {
+  HostPairs pairs;
+  for (const Flow& flow : load.flows) {
+    pairs[{flow.source_host, flow.destination_host}] += flow.bytes;
+  }
+  if (pairs.empty()) return "\nNo host sends to another: all ranks are on one host.\n";
+  const bool few = plan.hosts.size() <= kMatrixHostsMax;
+  return "\nWho sends to whom, one iteration\n" +
+         (few ? matrix(plan, pairs) : largest(plan, pairs));
+}
+
+std::string connections_line(const Plan& plan) {
+  std::size_t between = 0;
+  std::size_t local = 0;
+  std::size_t most = 0;
+  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
+    const Connections connections = connections_of(plan, HostIndex{host});
+    between += connections.outgoing.size();
+    local += connections.local.size();
+    most = std::max(most, connections.outgoing.size() + connections.incoming.size());
+  }
+  return "\n" + count_of(between, "connection") + " between hosts (at most " + grouped(most) +
+         " at one host), " + grouped(local) + " inside agents.\n";
+}
+
+}  // namespace
+
+std::string plan_table(const Plan& plan, const Load& load) {
+  return head(plan, load) + jobs_table(plan, load) + nics_table(plan, load) +
+         flows_table(plan, load) + connections_line(plan);
+}
+
+}  // namespace rehearsal::plan

@@ -1,0 +1,278 @@
+#include "core/simulation/simulated_worker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace rehearsal::simulation {
+namespace {
+
+constexpr Duration kProgressInterval = std::chrono::milliseconds{100};
+constexpr std::size_t kBins = 4096;
+
+}  // namespace
+
+SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& fabric, Instant now)
+    : options_(options),
+      connections_(plan::connections_of(*options.plan, options.host)),
+      local_fabric_(std::make_unique<replay::MemoryFabric>(replay::MemoryFabric::Options{
+          .latency = options.plan->local.latency,
+          .rate = options.plan->local.rate,
+          .sharing = replay::MemoryFabric::Sharing::rank_pair})),
+      local_(std::make_unique<replay::MemoryTransport>(*local_fabric_)),
+      remote_(std::make_unique<replay::MemoryTransport>(fabric)) {
+  const plan::Plan& plan = *options_.plan;
+  std::vector<measure::ReducedJob> jobs;
+  for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
+    measure::ReducedJob reduced{
+        .job = JobIndex{job}, .profile = plan.jobs[job].profile, .ranks = {}};
+    for (std::uint32_t rank = 0; rank < plan.jobs[job].bindings.size(); ++rank) {
+      if (plan.jobs[job].bindings[rank].host != options_.host) continue;
+      reduced.ranks.push_back(Rank{rank});
+      replayers_.emplace_back(plan, JobIndex{job}, Rank{rank}, connections_);
+    }
+    if (!reduced.ranks.empty()) jobs.push_back(std::move(reduced));
+  }
+  reducer_ = std::make_unique<measure::AgentReducer>(
+      jobs, measure::AgentReducerOptions{
+                .iterations = plan.iterations,
+                .free_running = plan.synchronisation == plan::SyncMode::free});
+  for (std::size_t nic = 0; nic < plan.hosts[options_.host.value].nics.size(); ++nic) {
+    bins_.push_back({measure::ByteBins(agent_time(now), kBins),
+                     measure::ByteBins(agent_time(now), kBins)});
+  }
+  open();
+}
+
+void SimulatedWorker::open() {
+  coordination::WorkerOpened opened;
+  first_local_ =
+      static_cast<std::uint32_t>(connections_.outgoing.size() + connections_.incoming.size());
+  nic_of_.resize(first_local_);
+  for (const plan::ConnectionSpec& spec : connections_.outgoing) {
+    nic_of_[spec.index.value] = spec.nic;
+    outgoing_.emplace(spec.key, spec);
+  }
+  for (const plan::ConnectionSpec& spec : connections_.incoming) {
+    nic_of_[spec.index.value] = spec.nic;
+    Result<replay::Address> address = remote_->open(spec);
+    if (!address) return fail(address.error().text(), {});
+    opened.addresses.push_back({spec.key, std::move(*address)});
+  }
+  events_.push_back(std::move(opened));
+}
+
+Instant SimulatedWorker::world_time(Instant agent) const {
+  return agent == kNever ? kNever : agent + options_.clock_offset;
+}
+
+void SimulatedWorker::connect(const std::vector<coordination::KeyedAddress>& addresses) {
+  if (over()) return;
+  connecting_ = true;
+  for (const plan::ConnectionSpec& spec : connections_.local) {
+    const Result<replay::Address> address = local_->open(spec);
+    if (!address) return fail(address.error().text(), {});
+    if (const auto made = local_->connect(spec, *address); !made) return fail(made.error().text(), {});
+  }
+  for (const coordination::KeyedAddress& address : addresses) {
+    const auto spec = outgoing_.find(address.key);
+    if (spec == outgoing_.end()) return fail("an address of no connection of this agent", {});
+    const Result<void> made = remote_->connect(spec->second, address.address);
+    if (!made) return fail(made.error().text(), {});
+  }
+}
+
+void SimulatedWorker::start(coordination::Step step, Instant instant) {
+  if (over()) return;
+  appointed_ = step;
+  appointment_ = instant;
+}
+
+void SimulatedWorker::stop() {
+  if (stopped_) return;
+  events_.push_back(coordination::WorkerStopped{measurements()});
+  stopped_ = true;
+  // What the others sent here, and what is under way to them, is dropped.
+  remote_.reset();
+  local_.reset();
+}
+
+void SimulatedWorker::finish() {
+  if (stopped_) return;
+  events_.push_back(coordination::WorkerStopped{measurements()});
+  stopped_ = true;
+}
+
+void SimulatedWorker::fail(const std::string& reason, std::vector<HostIndex> waiting) {
+  if (over()) return;
+  failed_ = true;
+  events_.push_back(coordination::WorkerFailed{reason, std::move(waiting)});
+}
+
+void SimulatedWorker::turn(Instant now) {
+  bool moved = true;
+  while (moved && !over()) {
+    moved = poll(*remote_, now);
+    moved |= poll(*local_, now);
+    if (appointed_ && agent_time(now) >= appointment_) {
+      running_ = std::exchange(appointed_, std::nullopt);
+      begun_ = true;
+      next_progress_ = now + kProgressInterval;
+      for (replay::Replayer& replayer : replayers_) {
+        replayer.start(running_->iteration, running_->phase, appointment_, agent_time(now));
+      }
+      appointment_ = kNever;
+    }
+    for (replay::Replayer& replayer : replayers_) {
+      replayer.advance(agent_time(now));
+      moved |= post(replayer, now);
+    }
+    take_records();
+  }
+  if (!over()) look_around(now);
+}
+
+bool SimulatedWorker::poll(replay::Transport& transport, Instant now) {
+  std::array<replay::Completion, 64> completions;
+  bool any = false;
+  while (const std::size_t count = transport.poll(completions, now)) {
+    any = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (&transport == remote_.get()) this->count(completions[i], now);
+    }
+    for (replay::Replayer& replayer : replayers_) {
+      replayer.on(std::span(completions).first(count), agent_time(now));
+    }
+  }
+  return any;
+}
+
+bool SimulatedWorker::post(replay::Replayer& replayer, Instant now) {
+  bool any = false;
+  while (!replayer.requests().empty()) {
+    const std::span<const replay::Request> first = replayer.requests().first(1);
+    replay::Transport& transport = first[0].connection.value < first_local_
+                                       ? static_cast<replay::Transport&>(*remote_)
+                                       : *local_;
+    if (transport.post(first, now) == 0) break;
+    replayer.accepted(1);
+    any = true;
+  }
+  return any;
+}
+
+void SimulatedWorker::count(const replay::Completion& completion, Instant now) {
+  NicBins& bins = bins_[nic_of_[completion.connection.value].value];
+  if (completion.kind == replay::Completion::Kind::sent) {
+    bins.sent.add(agent_time(now), completion.bytes);
+  } else if (completion.kind == replay::Completion::Kind::received) {
+    bins.received.add(agent_time(now), completion.bytes);
+  }
+}
+
+void SimulatedWorker::take_records() {
+  for (replay::Replayer& replayer : replayers_) {
+    reducer_->add(replayer.op_records());
+    reducer_->add(replayer.iteration_records());
+    replayer.clear_records();
+  }
+}
+
+/// What the agent is to hear of.
+void SimulatedWorker::look_around(Instant now) {
+  for (const replay::Replayer& replayer : replayers_) {
+    if (!replayer.failure()) continue;
+    const auto& bindings = options_.plan->jobs[replayer.job().value].bindings;
+    return fail(std::string(replayer.failure()->reason),
+                {bindings[replayer.failure()->peer.value].host});
+  }
+  const auto all = [&](auto what) {
+    return std::all_of(replayers_.begin(), replayers_.end(), what);
+  };
+  if (connecting_ && !connected_ && all([](const auto& r) { return r.connected(); })) {
+    connected_ = true;
+    events_.push_back(coordination::WorkerConnected{});
+  }
+  if (!running_) return;
+  if (all([](const auto& r) { return r.idle(); })) {
+    coordination::Step done = *std::exchange(running_, std::nullopt);
+    if (options_.plan->synchronisation == plan::SyncMode::free) {
+      done.iteration = options_.plan->iterations - 1;
+    }
+    events_.push_back(coordination::WorkerStepDone{done.iteration, done.phase});
+    next_progress_ = kNever;
+  } else if (now >= next_progress_ || iterations_done() > iterations_told_) {
+    tell_progress(now);
+  }
+}
+
+void SimulatedWorker::tell_progress(Instant now) {
+  next_progress_ = now + kProgressInterval;
+  iterations_told_ = iterations_done();
+  coordination::WorkerProgress progress;
+  progress.iterations_done = iterations_told_;
+  for (const replay::Replayer& replayer : replayers_) progress.ops_done += replayer.ops_done();
+  progress.waiting_for = waiting_for();
+  events_.push_back(std::move(progress));
+}
+
+std::vector<HostIndex> SimulatedWorker::waiting_for() const {
+  std::vector<HostIndex> hosts;
+  for (const replay::Replayer& replayer : replayers_) {
+    for (const Rank rank : replayer.waiting_for()) {
+      hosts.push_back(options_.plan->jobs[replayer.job().value].bindings[rank.value].host);
+    }
+  }
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  std::erase(hosts, options_.host);
+  return hosts;
+}
+
+std::uint32_t SimulatedWorker::iterations_done() const {
+  std::uint32_t least = options_.plan->iterations;
+  for (const replay::Replayer& replayer : replayers_) {
+    least = std::min(least, replayer.iterations_done());
+  }
+  return least;
+}
+
+Instant SimulatedWorker::next_turn() const {
+  if (over()) return kNever;
+  Instant next = std::min(remote_->wakeup().deadline, local_->wakeup().deadline);
+  next = std::min({next, next_progress_, world_time(appointment_)});
+  for (const replay::Replayer& replayer : replayers_) {
+    next = std::min(next, world_time(replayer.next_deadline()));
+  }
+  return next;
+}
+
+std::string SimulatedWorker::measurements() {
+  measure::AgentMeasurements measured;
+  if (!begun_) return {};
+  measured.results = reducer_->take();
+  std::map<JobIndex, measure::JobBytes> jobs;
+  for (std::uint32_t nic = 0; nic < bins_.size(); ++nic) {
+    measured.nics.push_back({.nic = NicIndex{nic},
+                             .sent_series = bins_[nic].sent.series(),
+                             .received_series = bins_[nic].received.series()});
+  }
+  for (const replay::Replayer& replayer : replayers_) {
+    const replay::ReplayCounters& counters = replayer.counters();
+    measure::JobBytes& job = jobs[replayer.job()];
+    job.job = replayer.job();
+    job.sent += counters.sent;
+    job.received += counters.received;
+    job.local += counters.local;
+    const plan::Binding& binding =
+        options_.plan->jobs[replayer.job().value].bindings[replayer.rank().value];
+    measured.nics[binding.nic.value].sent += counters.sent;
+    measured.nics[binding.nic.value].received += counters.received;
+  }
+  for (const auto& [index, job] : jobs) measured.jobs.push_back(job);
+  measured.transport.kind = "simulated";
+  measured.transport.byte_source = "modelled";
+  return measure::encode(measured);
+}
+
+}  // namespace rehearsal::simulation

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/profile/binary.hpp"
+#include "core/protocol/parts.hpp"
+#include "core/simulation/world.hpp"
+#include "tests/support/sample_plan.hpp"
+
+namespace rehearsal::simulation {
+
+using namespace std::chrono_literals;
+using protocol::Envelope;
+
+/// host0 … on 10 Gbit/s with 20 µs, clocks seconds apart.
+inline WorldOptions cluster(std::uint32_t agents, std::uint64_t seed) {
+  WorldOptions options;
+  options.seed = seed;
+  options.inventories = test::sample_inventories(agents);
+  Random random(seed + 1);
+  for (std::uint32_t i = 0; i < agents; ++i) {
+    options.clock_offsets.push_back(Duration{static_cast<std::int64_t>(random.below(20'000'000'000))} -
+                                    10s);
+  }
+  options.fabric = {.latency = 20us,
+                    .rate = BitRate{10'000'000'000},
+                    .sharing = replay::MemoryFabric::Sharing::nic_pair,
+                    .name = "simulated"};
+  return options;
+}
+
+struct DrillOptions {
+  std::uint32_t agents = 2;
+  std::uint32_t iterations = 3;
+  std::string mode = "iteration";
+};
+
+inline std::string drill_text(const DrillOptions& options) {
+  return "drill: simulated\n"
+         "jobs:\n"
+         "  - name: sample\n"
+         "    profile: sample\n"
+         "    hosts: host[0-" +
+         std::to_string(options.agents - 1) +
+         "]\n"
+         "iterations: " +
+         std::to_string(options.iterations) + "\nsynchronisation: " + options.mode +
+         "\nlimits: {progress: 8s}\n";
+}
+
+/// An operator who uploads the sample profile (two ranks an agent) and asks for a run.
+inline std::size_t request_run(World& world, const DrillOptions& options) {
+  const std::size_t person = world.open_operator();
+  const std::string bytes = profile::to_binary(test::sample_profile(2 * options.agents));
+  for (const protocol::Part& part : protocol::parts_of(bytes)) {
+    Envelope message;
+    message.mutable_profile_part()->set_name("sample");
+    message.mutable_profile_part()->set_size(part.size);
+    message.mutable_profile_part()->set_offset(part.offset);
+    message.mutable_profile_part()->set_part(part.bytes.data(), part.bytes.size());
+    world.send(person, message);
+  }
+  Envelope request;
+  request.mutable_run_request()->set_drill_text(drill_text(options));
+  request.mutable_run_request()->set_drill_file("drill.yaml");
+  world.send(person, request);
+  return person;
+}
+
+/// The last message of a kind that an operator was told; null: none.
+inline const Envelope* last_told(const World& world, std::size_t person,
+                                 Envelope::MessageCase kind) {
+  const Envelope* last = nullptr;
+  for (const Envelope& message : world.told(person)) {
+    if (message.message_case() == kind) last = &message;
+  }
+  return last;
+}
+
+/// How a run ended for its operator; null: it has not.
+inline const protocol::RunFinished* finished(const World& world, std::size_t person) {
+  const Envelope* message = last_told(world, person, Envelope::kRunFinished);
+  return message ? &message->run_finished() : nullptr;
+}
+
+inline bool all_joined(const World& world) {
+  if (!world.has_coordinator() || world.coordinator().agents != world.agents()) return false;
+  for (std::size_t i = 0; i < world.agents(); ++i) {
+    if (!world.agent(i).joined) return false;
+  }
+  return true;
+}
+
+inline std::string stored_file(const World& world, const std::string& name) {
+  for (const coordination::RunFile& file : world.stored().back().files) {
+    if (file.name == name) return file.content;
+  }
+  return {};
+}
+
+/// The end of the log, for failures.
+inline std::string log_tail(const World& world) {
+  std::string text;
+  const std::size_t from = world.log().size() > 40 ? world.log().size() - 40 : 0;
+  for (std::size_t i = from; i < world.log().size(); ++i) text += world.log()[i] + "\n";
+  return text;
+}
+
+}  // namespace rehearsal::simulation
