@@ -65,8 +65,9 @@ void SystemCluster::TearDown() {
   EXPECT_TRUE(script_->wait()) << "scripts/cluster does not end";
   Program list{{kIp, "netns", "list"}, folder() / "left.log"};
   list.wait();
-  if (!prefix_.empty())
+  if (!prefix_.empty()) {
     EXPECT_EQ(list.output().find(prefix_), std::string::npos) << "left over: " << list.output();
+  }
 }
 
 void SystemCluster::print_logs() const {
