@@ -44,14 +44,14 @@ Result<void> AgentRun::take_plan(const protocol::Prepare& message, const std::st
   Result<plan::Plan> plan = plan::decode(bytes);
   if (!plan) return Failure{plan.error().within("the plan of run " + id_)};
   if (const std::string hash = plan::plan_hash(*plan); hash != message.plan_hash()) {
-    return fail(ErrorCode::protocol, ErrorSource::control,
-                "the plan that came has hash " + hash + ", announced was " +
-                    one_line(message.plan_hash()));
+    return fail(
+        ErrorCode::protocol, ErrorSource::control,
+        "the plan that came has hash " + hash + ", announced was " + one_line(message.plan_hash()));
   }
-  if (message.host() >= plan->hosts.size() ||
-      plan->hosts[message.host()] != options_.inventory) {
-    return fail(ErrorCode::refused, ErrorSource::control,
-                "host " + std::to_string(message.host()) + " of the plan is not this agent as it is");
+  if (message.host() >= plan->hosts.size() || plan->hosts[message.host()] != options_.inventory) {
+    return fail(
+        ErrorCode::refused, ErrorSource::control,
+        "host " + std::to_string(message.host()) + " of the plan is not this agent as it is");
   }
   plan_ = std::make_shared<const plan::Plan>(std::move(*plan));
   return {};

@@ -13,8 +13,8 @@
 
 namespace rehearsal::coordination {
 
-/// One run on an agent, from being reserved until its worker is forgotten. Commands may come twice: a
-/// repeat gets the answer that the first one got. Without a coordinator it ends by itself.
+/// One run on an agent, from being reserved until its worker is forgotten. Commands may come twice:
+/// a repeat gets the answer that the first one got. Without a coordinator it ends by itself.
 class AgentRun {
  public:
   /// `options` and `out` outlive the run.
@@ -71,7 +71,7 @@ class AgentRun {
 
   protocol::PartAssembler incoming_plan_;
   std::shared_ptr<const plan::Plan> plan_;
-  std::vector<KeyedAddress> opened_;  // incoming connections, as told in prepared
+  std::vector<KeyedAddress> opened_;                    // incoming connections, as told in prepared
   std::map<plan::ConnectionKey, std::string> connect_;  // outgoing ones
   std::optional<ClockOffset> clock_;
 

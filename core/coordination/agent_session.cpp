@@ -24,9 +24,8 @@ constexpr std::size_t kProbesOpenMax = 16;
 /// The waits of a peer are taken in reason, so that sums with them stay small.
 Duration bounded(std::uint64_t nanoseconds, Duration fallback) {
   constexpr std::uint64_t kMost = 3'600'000'000'000;
-  return nanoseconds == 0 || nanoseconds > kMost
-             ? fallback
-             : Duration{static_cast<std::int64_t>(nanoseconds)};
+  return nanoseconds == 0 || nanoseconds > kMost ? fallback
+                                                 : Duration{static_cast<std::int64_t>(nanoseconds)};
 }
 
 }  // namespace
@@ -161,8 +160,8 @@ void AgentSession::State::on(const Tick&, Instant now) {
 
 void AgentSession::State::welcome(const protocol::Welcome& message, Instant now) {
   if (message.epoch() < epoch) {
-    return close("the coordinator's epoch " + std::to_string(message.epoch()) +
-                     " is older than " + std::to_string(epoch) + ", which this agent has seen",
+    return close("the coordinator's epoch " + std::to_string(message.epoch()) + " is older than " +
+                     std::to_string(epoch) + ", which this agent has seen",
                  now);
   }
   epoch = message.epoch();
@@ -188,12 +187,18 @@ void AgentSession::State::command(const protocol::Envelope& message, Instant now
     case Envelope::kHeartbeat:
     case Envelope::kWelcome:  // again
       return;
-    case Envelope::kClockReply: return clock_reply(message.clock_reply(), now);
-    case Envelope::kReserve: return reserve(message.reserve());
-    case Envelope::kPrepare: return for_run(message.prepare(), now);
-    case Envelope::kConnect: return for_run(message.connect(), now);
-    case Envelope::kStartAt: return for_run(message.start_at(), now);
-    case Envelope::kFinish: return for_run(message.finish(), now);
+    case Envelope::kClockReply:
+      return clock_reply(message.clock_reply(), now);
+    case Envelope::kReserve:
+      return reserve(message.reserve());
+    case Envelope::kPrepare:
+      return for_run(message.prepare(), now);
+    case Envelope::kConnect:
+      return for_run(message.connect(), now);
+    case Envelope::kStartAt:
+      return for_run(message.start_at(), now);
+    case Envelope::kFinish:
+      return for_run(message.finish(), now);
     case Envelope::kStop: {
       if (run && run->id() == message.stop().run()) return run->on(message.stop(), now);
       Envelope envelope;  // nothing of that run is on here

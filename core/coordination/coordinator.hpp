@@ -62,9 +62,9 @@ struct Log {
 using Action = std::variant<Send, Close, StoreRun, Log>;
 
 struct CoordinatorOptions {
-  std::string software = {};   ///< "rehearsald 0.1.0"
-  std::uint64_t epoch = 1;  ///< rises with every start
-  std::uint64_t seed = 1;   ///< for run ids and tokens: from the system's randomness in production
+  std::string software = {};  ///< "rehearsald 0.1.0"
+  std::uint64_t epoch = 1;    ///< rises with every start
+  std::uint64_t seed = 1;  ///< for run ids and tokens: from the system's randomness in production
   Duration heartbeat_interval = std::chrono::milliseconds{500};
   Duration silence_limit = std::chrono::seconds{3};  ///< then a session is lost
   Duration hello_deadline = std::chrono::seconds{3};

@@ -340,8 +340,8 @@ void Run::finish(Instant) {
 
 std::vector<SessionId> Run::unreleased() const {
   std::vector<SessionId> sessions;
-  for (const HostIndex host : without(&RunAgent::released)) {
-    sessions.push_back(agents_[host.value].session);
+  for (const RunAgent& agent : agents_) {
+    if (!agent.refused && !agent.released) sessions.push_back(agent.session);
   }
   return sessions;
 }

@@ -49,7 +49,8 @@ class Run {
   Instant deadline() const;
   /// Ended, reported, and every agent released or gone.
   bool over() const { return over_; }
-  /// Agents that were told to release and did not, once over(): their sessions are to be closed.
+  /// Agents that have not said that they are released, once over(): those of their sessions that
+  /// are still open are to be closed.
   std::vector<SessionId> unreleased() const;
 
   const std::string& id() const { return setup_.id; }

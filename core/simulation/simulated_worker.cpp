@@ -15,10 +15,10 @@ constexpr std::size_t kBins = 4096;
 SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& fabric, Instant now)
     : options_(options),
       connections_(plan::connections_of(*options.plan, options.host)),
-      local_fabric_(std::make_unique<replay::MemoryFabric>(replay::MemoryFabric::Options{
-          .latency = options.plan->local.latency,
-          .rate = options.plan->local.rate,
-          .sharing = replay::MemoryFabric::Sharing::rank_pair})),
+      local_fabric_(std::make_unique<replay::MemoryFabric>(
+          replay::MemoryFabric::Options{.latency = options.plan->local.latency,
+                                        .rate = options.plan->local.rate,
+                                        .sharing = replay::MemoryFabric::Sharing::rank_pair})),
       local_(std::make_unique<replay::MemoryTransport>(*local_fabric_)),
       remote_(std::make_unique<replay::MemoryTransport>(fabric)) {
   const plan::Plan& plan = *options_.plan;
@@ -34,12 +34,12 @@ SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& f
     if (!reduced.ranks.empty()) jobs.push_back(std::move(reduced));
   }
   reducer_ = std::make_unique<measure::AgentReducer>(
-      jobs, measure::AgentReducerOptions{
-                .iterations = plan.iterations,
-                .free_running = plan.synchronisation == plan::SyncMode::free});
+      jobs,
+      measure::AgentReducerOptions{.iterations = plan.iterations,
+                                   .free_running = plan.synchronisation == plan::SyncMode::free});
   for (std::size_t nic = 0; nic < plan.hosts[options_.host.value].nics.size(); ++nic) {
-    bins_.push_back({measure::ByteBins(agent_time(now), kBins),
-                     measure::ByteBins(agent_time(now), kBins)});
+    bins_.push_back(
+        {measure::ByteBins(agent_time(now), kBins), measure::ByteBins(agent_time(now), kBins)});
   }
   open();
 }
@@ -72,7 +72,8 @@ void SimulatedWorker::connect(const std::vector<coordination::KeyedAddress>& add
   for (const plan::ConnectionSpec& spec : connections_.local) {
     const Result<replay::Address> address = local_->open(spec);
     if (!address) return fail(address.error().text(), {});
-    if (const auto made = local_->connect(spec, *address); !made) return fail(made.error().text(), {});
+    if (const auto made = local_->connect(spec, *address); !made)
+      return fail(made.error().text(), {});
   }
   for (const coordination::KeyedAddress& address : addresses) {
     const auto spec = outgoing_.find(address.key);

@@ -17,9 +17,9 @@
 
 namespace rehearsal::simulation {
 
-/// The worker of one agent in virtual time: the production Replayers of its ranks over a network that
-/// exists only in memory. The world calls turn() when next_turn() has come. Instants are the world's;
-/// the ranks live on the agent's clock, which shows world time − `clock_offset`.
+/// The worker of one agent in virtual time: the production Replayers of its ranks over a network
+/// that exists only in memory. The world calls turn() when next_turn() has come. Instants are the
+/// world's; the ranks live on the agent's clock, which shows world time − `clock_offset`.
 class SimulatedWorker {
  public:
   struct Options {

@@ -115,7 +115,9 @@ void World::close_operator(std::size_t index) {
   if (person.link) close_from_peer(std::exchange(person.link, nullptr), "the process ended");
 }
 
-bool World::operator_connected(std::size_t person) const { return people_[person]->link != nullptr; }
+bool World::operator_connected(std::size_t person) const {
+  return people_[person]->link != nullptr;
+}
 
 const std::vector<protocol::Envelope>& World::told(std::size_t person) const {
   return people_[person]->told;
@@ -160,7 +162,8 @@ void World::cut_agent(std::size_t i) {
 
 void World::kill_coordinator() {
   coordinator_.reset();
-  for (const auto& [session, link] : std::exchange(links_, {})) {
+  for (const auto& entry : std::exchange(links_, {})) {
+    const LinkPtr link = entry.second;
     link->coordinator_end = false;
     queue_.at(now_ + delay(), [this, link] { link_down(link, "connection reset by peer"); });
   }

@@ -37,8 +37,8 @@ struct WorldOptions {
   replay::MemoryFabric::Options fabric;
 };
 
-/// A cluster in virtual time: the production Coordinator, AgentSessions and Replayers, a network for
-/// messages and one for data, and operators. One thread; the same options always give the same
+/// A cluster in virtual time: the production Coordinator, AgentSessions and Replayers, a network
+/// for messages and one for data, and operators. One thread; the same options always give the same
 /// history. The world's time is the coordinator's clock.
 class World {
  public:
@@ -97,6 +97,7 @@ class World {
   void close_from_coordinator(const LinkPtr& link, const std::string& reason);
   void close_from_peer(const LinkPtr& link, const std::string& reason);
   bool lost(const LinkPtr& link);
+  bool may_repeat(const Link& link, const protocol::Envelope& message);
   void deliver(const LinkPtr& link, const protocol::Envelope& message);
   void link_down(const LinkPtr& link, const std::string& reason);
 

@@ -27,6 +27,12 @@ World::LinkPtr World::open_link(std::size_t peer, bool is_agent) {
   return link;
 }
 
+/// Repeats are for agents and what is said to them; a session begins once.
+bool World::may_repeat(const Link& link, const protocol::Envelope& message) {
+  if (!link.is_agent || message.has_hello() || message.has_refused()) return false;
+  return random_.chance(options_.control.duplicate_chance);
+}
+
 /// A message lost is a connection lost, at both ends.
 bool World::lost(const LinkPtr& link) {
   if (link->coordinator_end) {
@@ -52,7 +58,7 @@ void World::to_coordinator(const LinkPtr& link, const protocol::Envelope& messag
     coordinator_on(coordination::MessageReceived{link->session, std::move(*decoded)});
   };
   queue_.at(last, arrives);
-  if (random_.chance(options_.control.duplicate_chance)) queue_.at(last, arrives);
+  if (may_repeat(*link, message)) queue_.at(last, arrives);
 }
 
 void World::to_peer(const LinkPtr& link, const protocol::Envelope& message) {
@@ -65,8 +71,7 @@ void World::to_peer(const LinkPtr& link, const protocol::Envelope& message) {
     deliver(link, *decoded);
   };
   queue_.at(last, arrives);
-  // Operators count what they are told; repeats are for agents to bear.
-  if (link->is_agent && random_.chance(options_.control.duplicate_chance)) queue_.at(last, arrives);
+  if (may_repeat(*link, message)) queue_.at(last, arrives);
 }
 
 void World::close_from_coordinator(const LinkPtr& link, const std::string& reason) {
@@ -173,9 +178,8 @@ void World::act(std::size_t i, coordination::AgentAction action) {
   } else if (auto* close = std::get_if<coordination::CloseLink>(&action)) {
     if (agent.link) close_from_peer(std::exchange(agent.link, nullptr), close->reason);
   } else if (auto* open = std::get_if<coordination::OpenWorker>(&action)) {
-    const SimulatedWorker::Options options{.plan = open->plan,
-                                           .host = open->host,
-                                           .clock_offset = options_.clock_offsets[i]};
+    const SimulatedWorker::Options options{
+        .plan = open->plan, .host = open->host, .clock_offset = options_.clock_offsets[i]};
     agent.worker = std::make_unique<SimulatedWorker>(options, fabric_, now_);
     ++agent.workers;
   } else if (std::holds_alternative<coordination::ReleaseWorker>(action)) {

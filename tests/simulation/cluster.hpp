@@ -22,8 +22,8 @@ inline WorldOptions cluster(std::uint32_t agents, std::uint64_t seed) {
   options.inventories = test::sample_inventories(agents);
   Random random(seed + 1);
   for (std::uint32_t i = 0; i < agents; ++i) {
-    options.clock_offsets.push_back(Duration{static_cast<std::int64_t>(random.below(20'000'000'000))} -
-                                    10s);
+    options.clock_offsets.push_back(
+        Duration{static_cast<std::int64_t>(random.below(20'000'000'000))} - 10s);
   }
   options.fabric = {.latency = 20us,
                     .rate = BitRate{10'000'000'000},

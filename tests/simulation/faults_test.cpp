@@ -1,9 +1,12 @@
 // Hundreds of histories from seeds: agents that die, pause, lose their connection in any state, a
-// coordinator that restarts, operators that vanish or stop. REHEARSAL_SEED=n runs just that one.
+// coordinator that restarts, operators that vanish or stop. REHEARSAL_SEED=n runs just that one,
+// REHEARSAL_SEEDS=n so many of each kind.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <set>
 
 #include "core/report/summary.hpp"
 #include "tests/simulation/cluster.hpp"
@@ -11,12 +14,11 @@
 namespace rehearsal::simulation {
 namespace {
 
-using testing::HasSubstr;
-
 std::vector<std::uint64_t> seeds(std::uint64_t count) {
   if (const char* only = std::getenv("REHEARSAL_SEED")) {
     return {std::strtoull(only, nullptr, 10)};
   }
+  if (const char* more = std::getenv("REHEARSAL_SEEDS")) count = std::strtoull(more, nullptr, 10);
   std::vector<std::uint64_t> all;
   for (std::uint64_t seed = 1; seed <= count; ++seed) all.push_back(seed);
   return all;
@@ -53,7 +55,8 @@ class History {
  private:
   WorldOptions options(std::uint64_t seed) {
     WorldOptions made = cluster(drill_.agents, seed);
-    made.control.delay_max = Duration{static_cast<std::int64_t>(random_.between(50'000, 5'000'000))};
+    made.control.delay_max =
+        Duration{static_cast<std::int64_t>(random_.between(50'000, 5'000'000))};
     made.control.duplicate_chance = random_.chance(0.5) ? 0.2 : 0;
     return made;
   }
@@ -117,8 +120,9 @@ class History {
   }
 
   static bool names_one_of(const std::vector<std::string>& hosts, const std::string& text) {
-    return std::any_of(hosts.begin(), hosts.end(),
-                       [&](const std::string& host) { return text.find(host) != std::string::npos; });
+    return std::any_of(hosts.begin(), hosts.end(), [&](const std::string& host) {
+      return text.find(host) != std::string::npos;
+    });
   }
 
   bool paused(std::size_t agent) const {
@@ -175,7 +179,9 @@ class History {
   bool stop_asked_ = false;
 };
 
-void run_histories(std::uint64_t count, std::uint32_t faults_max) {
+/// The states in which runs ended early, over all histories.
+std::set<std::string> run_histories(std::uint64_t count, std::uint32_t faults_max) {
+  std::set<std::string> ended_in;
   for (const std::uint64_t seed : seeds(count)) {
     SCOPED_TRACE("REHEARSAL_SEED=" + std::to_string(seed));
     History history(seed);
@@ -183,14 +189,28 @@ void run_histories(std::uint64_t count, std::uint32_t faults_max) {
     history.run(faults);
     if (testing::Test::HasFailure()) {
       std::cerr << "REHEARSAL_SEED=" << seed << "\n" << log_tail(history.world());
-      return;
+      break;
+    }
+    for (const std::string& line : history.world().log()) {
+      const std::size_t at = line.find(" state=");
+      if (!line.starts_with("run ends early") || at == std::string::npos) continue;
+      ended_in.insert(line.substr(at + 7, line.find(' ', at + 1) - at - 7));
     }
   }
+  return ended_in;
 }
 
-TEST(Faults, WithoutAnyEveryRunPassesWithTheBytesOfThePlan) { run_histories(60, 0); }
+TEST(Faults, WithoutAnyEveryRunPassesWithTheBytesOfThePlan) {
+  EXPECT_THAT(run_histories(60, 0), testing::IsEmpty());
+}
 TEST(Faults, OneAtMost) { run_histories(200, 1); }
-TEST(Faults, SeveralInARow) { run_histories(200, 3); }
+
+TEST(Faults, SeveralInARowInEveryState) {
+  const std::set<std::string> states = run_histories(250, 3);
+  if (std::getenv("REHEARSAL_SEED") != nullptr) return;
+  EXPECT_THAT(states, testing::IsSupersetOf({"reserving", "preparing", "connecting", "ready",
+                                             "running", "draining"}));
+}
 
 TEST(Faults, ConnectionsThatBreakAtRandomEndRunsAndNoMore) {
   for (const std::uint64_t seed : seeds(40)) {

@@ -51,8 +51,8 @@ TEST(Timing, AnIterationTakesWhatItsComputeAndItsBytesTake) {
   const report::Summary summary = run_to_summary(world, {.agents = 2, .iterations = 5});
   ASSERT_EQ(summary.jobs.size(), 1u);
   ASSERT_TRUE(summary.jobs[0].iteration_time.mean.has_value());
-  // 1 ms of compute, then an all_reduce of 1 MiB on 4 ranks over 10 Gbit/s: at least 1.5 MiB through
-  // each pair of NICs.
+  // 1 ms of compute, then an all_reduce of 1 MiB on 4 ranks over 10 Gbit/s: at least 1.5 MiB
+  // through each pair of NICs.
   EXPECT_GT(*summary.jobs[0].iteration_time.mean, 1ms);
   EXPECT_LT(*summary.jobs[0].iteration_time.mean, 20ms);
 }

@@ -154,8 +154,13 @@ int main(int argc, char** argv) {
     }
   }
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - started;
-  // Leave together: a ring that closes early resets its neighbour.
-  std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  // Leave together: who closes early resets its neighbour.
+  for (Channel& channel : channels) ::shutdown(channel.right, SHUT_WR);
+  for (Channel& channel : channels) {
+    ::fcntl(channel.left, F_SETFL, 0);
+    while (::recv(channel.left, memory, 1, 0) > 0) {
+    }
+  }
   const double mib =
       static_cast<double>(2 * kChannels * per_iteration) * (iterations + warm_up) / (1U << 20);
   if (rank == 0)

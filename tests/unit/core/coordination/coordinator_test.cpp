@@ -119,9 +119,9 @@ TEST(Operators, APlanHasATableAndAHashAndSendsNothing) {
 
 TEST(Operators, ADrillThatIsWrongIsAFailureWithFileAndLine) {
   RunStory story;
-  story.request_run(story.person, "drill: two\niterations: many\n");
+  story.request_run(story.person, RunStory::drill("seed: many\n"));
   const Envelope failure = story.last_told(story.person, Envelope::kFailure);
-  EXPECT_THAT(failure.failure().message(), HasSubstr("two.yaml:2"));
+  EXPECT_THAT(failure.failure().message(), HasSubstr("two.yaml:7"));
   EXPECT_EQ(failure.failure().code(), to_string(ErrorCode::invalid_input));
   EXPECT_EQ(story.coordinator.view().state, RunState::idle);
 }
@@ -365,7 +365,7 @@ TEST(Runs, AStragglerIsNamedBeforeItTimesOut) {
   EXPECT_THAT(story.log, Contains(HasSubstr("run waits for a straggler")).Times(1));
   story.pass(2s, alive);
   const protocol::RunFinished finished = story.wind_down({0, 1});
-  EXPECT_THAT(finished.reason(), HasSubstr("no op was done for 3 s; waited for host1"));
+  EXPECT_THAT(finished.reason(), HasSubstr("no op was done for 3.00 s; waited for host1"));
   EXPECT_EQ(finished.exit_code(), 3u);
 }
 
@@ -380,7 +380,7 @@ TEST(Runs, ProgressKeepsARunGoingUntilItsLimit) {
   }
   story.progress(0, 10);
   story.pass(600ms, alive);
-  EXPECT_THAT(story.wind_down({0, 1}).reason(), HasSubstr("the run's limit of 5 s passed"));
+  EXPECT_THAT(story.wind_down({0, 1}).reason(), HasSubstr("the run's limit of 5.00 s passed"));
 }
 
 TEST(Runs, AFailureIsPutDownToTheAgentThatIsFoundLostMeanwhile) {
