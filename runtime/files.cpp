@@ -29,8 +29,6 @@ class File {
 
 Failure failed(std::string_view what, const std::filesystem::path& path) {
   const int error = errno;
-  if (error == ENOENT)  // the caller named what is not there: not the system's failure
-    return fail(ErrorCode::not_found, ErrorSource::config, path.string() + ": no such file");
   return system_failure(ErrorSource::host, std::string(what) + " " + path.string(), error);
 }
 
