@@ -53,6 +53,11 @@ void SystemCluster::SetUp() {
     anchor_programs_.push_back(std::make_unique<Program>(inside(host, {"/bin/sleep", "100000"}),
                                                          folder() / (host + "-anchor.log")));
     anchors_[host] = anchor_programs_.back()->pid();
+    const std::string devices = "/proc/" + std::to_string(anchors_[host]) + "/net/dev";
+    while (read_whole(devices).find("rail0:") == std::string::npos) {
+      ASSERT_LT(now(), deadline) << host << " is in no namespace with a rail";
+      pause();
+    }
   }
 }
 
