@@ -36,6 +36,11 @@ class SpscQueue {
     return value;
   }
 
+  /// Consumer only.
+  bool empty() const noexcept {
+    return front_.load(std::memory_order_relaxed) == back_.load(std::memory_order_acquire);
+  }
+
   /// How many more fit: exact or too few, on the producer's thread.
   std::size_t room() const noexcept {
     return places_.size() -

@@ -1,5 +1,6 @@
 #include "cli/terminal.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +16,22 @@ std::string count_of(const RunState& state) {
          std::to_string(state.iterations);
 }
 
+std::size_t columns_of(std::FILE* stream) {
+  winsize size{};
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
 }  // namespace
+
+std::string cut_to_columns(const std::string& line, std::size_t columns) {
+  std::size_t column = 0;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const bool begins_a_character = (static_cast<unsigned char>(line[at]) & 0xC0U) != 0x80U;
+    if (begins_a_character && column++ == columns) return line.substr(0, at);
+  }
+  return line;
+}
 
 std::string progress_line(const RunState& state) {
   std::string line = count_of(state);
@@ -39,7 +55,9 @@ ProgressLine::ProgressLine(std::FILE* stream)
 
 void ProgressLine::show(const RunState& state, Instant now) {
   if (is_terminal_) {
-    std::fprintf(stream_, "\r\x1b[2K%s", progress_line(state).c_str());
+    // A line that wraps could not be taken off again.
+    const std::string line = cut_to_columns(progress_line(state), columns_of(stream_) - 1);
+    std::fprintf(stream_, "\r\x1b[2K%s", line.c_str());
     is_drawn_ = true;
   } else {
     const bool is_news = state.state != last_.state || state.note != last_.note;

@@ -21,6 +21,9 @@ std::string progress_line(const RunState& state);
 /// The same without a bar, for a log: "running 7/20, waiting for host2".
 std::string progress_text(const RunState& state);
 
+/// The first `columns` characters of a line in UTF-8.
+std::string cut_to_columns(const std::string& line, std::size_t columns);
+
 /// Shows progress: on a terminal one line that is drawn over; elsewhere a line whenever state or
 /// note changes, and otherwise at most one a second.
 class ProgressLine {

@@ -32,6 +32,14 @@ Failure failed(std::string_view what, const std::filesystem::path& path) {
   return system_failure(ErrorSource::host, std::string(what) + " " + path.string(), error);
 }
 
+/// A file that a person named and that is not there is their mistake, not the system's.
+Failure cannot_read(const std::filesystem::path& path) {
+  const bool absent = errno == ENOENT || errno == ENOTDIR || errno == EISDIR;
+  Failure failure = failed("cannot read", path);
+  if (absent) failure.value().code = ErrorCode::not_found;
+  return failure;
+}
+
 Result<void> write_all(const File& file, std::string_view content,
                        const std::filesystem::path& path) {
   while (!content.empty()) {
@@ -70,16 +78,16 @@ std::string json_text(std::string_view text) {
 
 Result<std::string> read_file(const std::filesystem::path& path, Bytes size_max) {
   const File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.valid()) return failed("cannot open", path);
+  if (!file.valid()) return cannot_read(path);
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) return failed("cannot read", path);
+  if (::fstat(file.get(), &status) != 0) return cannot_read(path);
   if (!S_ISREG(status.st_mode)) return invalid(path.string() + " is not a plain file");
   std::string content;
   char buffer[16384];
   for (;;) {
     const ssize_t count = ::read(file.get(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return failed("cannot read", path);
+    if (count < 0) return cannot_read(path);
     if (count == 0) return content;
     content.append(buffer, static_cast<std::size_t>(count));
     if (content.size() > size_max.count()) {

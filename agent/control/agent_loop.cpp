@@ -165,12 +165,13 @@ class AgentLoop::Impl {
 
   void take_worker_events() {
     if (!worker_) return;  // an echo of one that was released
+    const WorkerPort* speaker = worker_.get();
     for (WorkerEvent& event : worker_->take_events()) {
       if (auto* stopped = std::get_if<coordination::WorkerStopped>(&event)) {
         add_counters(stopped->results);
       }
       deliver(std::visit([](auto& what) { return AgentEvent(std::move(what)); }, event));
-      if (!worker_ || stopped_) return;
+      if (worker_.get() != speaker || stopped_) return;
     }
   }
 

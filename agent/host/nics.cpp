@@ -51,11 +51,25 @@ std::optional<std::int64_t> number_in(const std::filesystem::path& path) {
   return value;
 }
 
+/// Whether there is hardware behind a device: its own, or that of the devices it stands on (VLAN,
+/// bond). A veth or tun names a speed too, but that is a constant of its driver and limits nothing.
+bool has_hardware(const std::filesystem::path& device) {
+  std::error_code error;
+  if (std::filesystem::exists(device / "device", error)) return true;
+  for (std::filesystem::directory_iterator entry(device, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().filename().string().starts_with("lower_")) return true;
+  }
+  return false;
+}
+
 plan::Nic describe(const HostAddress& at, const std::filesystem::path& devices) {
   plan::Nic nic{.name = at.device, .address = at.address, .line_rate = {}, .mtu = 0};
-  // Megabits per second; -1 or an error for links without a speed (veth, lo, link down).
+  // Megabits per second; -1 or an error for links without a speed (lo, link down).
   const auto speed = number_in(devices / at.device / "speed");
-  if (speed && *speed > 0) nic.line_rate = BitRate{static_cast<std::uint64_t>(*speed) * 1'000'000};
+  if (speed && *speed > 0 && has_hardware(devices / at.device)) {
+    nic.line_rate = BitRate{static_cast<std::uint64_t>(*speed) * 1'000'000};
+  }
   const auto mtu = number_in(devices / at.device / "mtu");
   if (mtu && *mtu > 0 && *mtu <= 1'000'000) nic.mtu = static_cast<std::uint32_t>(*mtu);
   return nic;

@@ -53,6 +53,8 @@ class WorkerThread {
   void obey(StopCommand& command);
   void obey(FinishCommand& command);
   bool turn(Instant now);
+  void give_way() noexcept;
+  Instant spin_until(Instant instant) const noexcept;
   void after_turn(Instant now);
   void report_progress(Instant now);
   void fail(std::string reason, std::vector<HostIndex> waiting_for);
@@ -72,6 +74,7 @@ class WorkerThread {
   ProgressWatch watch_;
   Stage stage_ = Stage::connecting;
   bool started_ = false;
+  Instant give_way_until_ = kNever;  // a start was just now
   Instant next_progress_ = Instant::min();
   std::uint64_t turns_ = 0;
   std::uint64_t waits_ = 0;

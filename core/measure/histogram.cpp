@@ -136,27 +136,38 @@ void DurationHistogram::encode(Encoder& encoder) const {
 }
 
 Result<DurationHistogram> DurationHistogram::decode(Decoder& decoder) {
-  DurationHistogram result;
-  hdr_histogram& histogram = *result.histogram_;
-  ASSIGN_OR_RETURN(result.sum_ns_, decoder.number());
+  // All histograms have the same slots.
+  static const auto kSlots = static_cast<std::uint64_t>(DurationHistogram().histogram_->counts_len);
+  struct Entry {
+    std::uint64_t slot;
+    std::uint64_t count;
+  };
+  ASSIGN_OR_RETURN(const std::uint64_t sum, decoder.number());
   ASSIGN_OR_RETURN(const std::uint64_t max, decoder.number_up_to(kHighest, "the longest duration"));
-  result.max_ns_ = static_cast<std::int64_t>(max);
-  ASSIGN_OR_RETURN(const std::size_t entries, decoder.count(2, "the slots of a histogram"));
-  const auto slots = static_cast<std::uint64_t>(histogram.counts_len);
+  ASSIGN_OR_RETURN(const std::size_t size, decoder.count(2, "the slots of a histogram"));
+  // Read whole before the histogram is made: bytes that are none cost no more than their length.
+  std::vector<Entry> entries;
   std::uint64_t next = 0;
   std::uint64_t total = 0;
-  for (std::size_t i = 0; i < entries; ++i) {
-    if (next >= slots) return invalid("a histogram has more slots than there are");
+  for (std::size_t i = 0; i < size; ++i) {
+    if (next >= kSlots) return invalid("a histogram has more slots than there are");
     ASSIGN_OR_RETURN(const std::uint64_t gap,
-                     decoder.number_up_to(slots - 1 - next, "the gap between histogram slots"));
+                     decoder.number_up_to(kSlots - 1 - next, "the gap between histogram slots"));
     ASSIGN_OR_RETURN(const std::uint64_t count,
                      decoder.number_up_to(kCountMax - total, "the count of a histogram slot"));
     if (count == 0) return invalid("a histogram slot is listed with a count of zero");
-    histogram.counts[next + gap] = static_cast<std::int64_t>(count);
+    entries.push_back({.slot = next + gap, .count = count});
     next += gap + 1;
     total += count;
   }
-  hdr_reset_internal_counters(&histogram);
+
+  DurationHistogram result;
+  for (const Entry& entry : entries) {
+    result.histogram_->counts[entry.slot] = static_cast<std::int64_t>(entry.count);
+  }
+  hdr_reset_internal_counters(result.histogram_.get());
+  result.sum_ns_ = sum;
+  result.max_ns_ = static_cast<std::int64_t>(max);
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/plan/op_traffic.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/rails.hpp"
 
 namespace rehearsal::plan {
 
@@ -10,7 +11,7 @@ namespace {
 /// One class's use of connections, from the side of its ranks on one host.
 class Collector {
  public:
-  Collector(const Plan& plan, HostIndex host) : plan_(plan), host_(host) {}
+  Collector(const Plan& plan, HostIndex host) : plan_(plan), rails_(plan), host_(host) {}
 
   void add_job(JobIndex job) {
     OpExpander expander{plan_, job};
@@ -54,7 +55,8 @@ class Collector {
                                  .destination = sent ? peer : rank,
                                  .channel = traffic.channel,
                                  .use = use},
-                         .nic = bindings[rank.value].nic,
+                         .nic = sent ? bindings[rank.value].nic
+                                     : rails_.arrival(bindings[peer.value], bindings[rank.value]),
                          .credits = plan_.collectives.credits,
                          .message_bytes_max = traffic.message_bytes_max});
       }
@@ -79,6 +81,7 @@ class Collector {
   }
 
   const Plan& plan_;
+  Rails rails_;
   HostIndex host_;
   Connections result_;
   std::vector<collective::Traffic> traffic_;

@@ -5,6 +5,7 @@
 
 #include "core/plan/op_traffic.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/rails.hpp"
 
 namespace rehearsal::plan {
 
@@ -39,8 +40,8 @@ Duration compute_of(const profile::RankClass& rank_class) {
 /// Adds up one job.
 class JobAdder {
  public:
-  JobAdder(const Plan& plan, JobIndex job)
-      : planned_(plan.jobs[job.value]), expander_(plan, job), job_(job) {}
+  JobAdder(const Plan& plan, const Rails& rails, JobIndex job)
+      : planned_(plan.jobs[job.value]), rails_(rails), expander_(plan, job), job_(job) {}
 
   void add_class(const profile::RankClass& rank_class) {
     const auto ops = distinct_communication(rank_class);
@@ -86,13 +87,15 @@ class JobAdder {
         continue;
       }
       load.on_wire += Bytes{bytes};
-      Amount& amount = amounts_[endpoint(source) << 32 | endpoint(destination)];
+      const Binding arrival{.host = destination.host, .nic = rails_.arrival(source, destination)};
+      Amount& amount = amounts_[endpoint(source) << 32 | endpoint(arrival)];
       amount.bytes += bytes;
       amount.messages += traffic.messages * repeated.count;
     }
   }
 
   const PlannedJob& planned_;
+  const Rails& rails_;
   OpExpander expander_;
   JobIndex job_;
   std::unordered_map<std::uint64_t, Amount> amounts_;
@@ -135,8 +138,9 @@ Duration busiest_nic(const Plan& plan, const std::vector<NicLoad>& loads) {
 
 Load expand_load(const Plan& plan) {
   Load result;
+  const Rails rails{plan};
   for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
-    JobAdder adder{plan, JobIndex{job}};
+    JobAdder adder{plan, rails, JobIndex{job}};
     for (const profile::RankClass& rank_class : plan.jobs[job].profile->classes)
       adder.add_class(rank_class);
     result.jobs.push_back(adder.load);

@@ -1,5 +1,8 @@
 #include "tests/conformance/transports.hpp"
 
+#include "agent/transport/tcp/tcp_transport.hpp"
+#include "core/base/check.hpp"
+
 namespace rehearsal::test {
 
 namespace {
@@ -17,8 +20,26 @@ TransportUnderTest loopback() {
           }};
 }
 
+/// All agents on 127.0.0.1, whatever addresses the plan has.
+TransportUnderTest tcp(std::string name, plan::ReceiveMode receive) {
+  return {.name = std::move(name),
+          .make_clock = [] { return std::make_unique<MonotonicClock>(); },
+          .make = [receive](const plan::Plan& plan) -> Cluster::MakeTransport {
+            return [receive, &plan](HostIndex host) -> std::unique_ptr<replay::Transport> {
+              tcp::TcpOptions options{.nic_addresses = {}, .token = "token", .receive = receive};
+              options.nic_addresses.assign(plan.hosts[host.value].nics.size(), "127.0.0.1");
+              auto transport = tcp::TcpTransport::create(std::move(options));
+              CHECK(transport.has_value(), "a TCP transport on 127.0.0.1");
+              return std::move(*transport);
+            };
+          }};
+}
+
 }  // namespace
 
-std::vector<TransportUnderTest> transports_under_test() { return {loopback()}; }
+std::vector<TransportUnderTest> transports_under_test() {
+  return {loopback(), tcp("tcp", plan::ReceiveMode::copy),
+          tcp("tcpDiscard", plan::ReceiveMode::discard)};
+}
 
 }  // namespace rehearsal::test

@@ -19,7 +19,9 @@ class FramePeer {
  public:
   explicit FramePeer(asio::ip::tcp::socket socket) : socket_(std::move(socket)) { read(); }
 
-  void send(const protocol::Envelope& envelope) { write(protocol::frame(protocol::encode(envelope))); }
+  void send(const protocol::Envelope& envelope) {
+    write(protocol::frame(protocol::encode(envelope)));
+  }
   void write(std::string_view bytes) {
     asio::error_code ignored;
     asio::write(socket_, asio::buffer(bytes), ignored);

@@ -43,7 +43,8 @@ inline profile::Profile sample_profile(std::uint32_t ranks) {
 }
 
 /// host0 … with NICs data0, data1 at 10.79.<rail>.<host + 1>, 10 Gbit/s, MTU 9000.
-inline std::vector<plan::Inventory> sample_inventories(std::uint32_t hosts, std::uint32_t nics = 2) {
+inline std::vector<plan::Inventory> sample_inventories(std::uint32_t hosts,
+                                                       std::uint32_t nics = 2) {
   std::vector<plan::Inventory> inventories;
   for (std::uint32_t host = 0; host < hosts; ++host) {
     plan::Inventory& inventory = inventories.emplace_back();

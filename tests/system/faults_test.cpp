@@ -69,8 +69,8 @@ TEST_P(FaultsKilled, AnAgentEndsTheRunByNameAndTheOthersGoOn) {
 
 INSTANTIATE_TEST_SUITE_P(States, FaultsKilled,
                          testing::Values("reserving", "preparing", "connecting", "running "),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& state) {
+                           std::string name = state.param;
                            std::erase(name, ' ');
                            return name;
                          });

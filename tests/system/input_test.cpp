@@ -19,7 +19,8 @@ using testing::HasSubstr;
 constexpr const char* kGoodDrill =
     "drill: d\njobs:\n  - name: j\n    profile: p\n    hosts: [h1, h2]\n";
 constexpr const char* kGoodProfile =
-    "profile: p\nranks: 2\nstreams: [s]\ncommunicators:\n  world: {ranks: 0-1}\nclasses:\n"
+    "profile: p\nranks: 2\nstreams: [compute, communication]\ncommunicators:\n  world: {ranks: "
+    "0-1}\nclasses:\n"
     "  all:\n    ranks: all\n    ops:\n"
     "      - all_reduce: {name: a, communicator: world, bytes: 1KiB}\n"
     "      - all_reduce: {name: b, communicator: world, bytes: 1KiB}\n";

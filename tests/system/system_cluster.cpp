@@ -53,6 +53,11 @@ void SystemCluster::SetUp() {
     anchor_programs_.push_back(std::make_unique<Program>(inside(host, {"/bin/sleep", "100000"}),
                                                          folder() / (host + "-anchor.log")));
     anchors_[host] = anchor_programs_.back()->pid();
+    const std::string devices = "/proc/" + std::to_string(anchors_[host]) + "/net/dev";
+    while (read_whole(devices).find("rail0:") == std::string::npos) {
+      ASSERT_LT(now(), deadline) << host << " is in no namespace with a rail";
+      pause();
+    }
   }
 }
 
@@ -65,8 +70,9 @@ void SystemCluster::TearDown() {
   EXPECT_TRUE(script_->wait()) << "scripts/cluster does not end";
   Program list{{kIp, "netns", "list"}, folder() / "left.log"};
   list.wait();
-  if (!prefix_.empty())
+  if (!prefix_.empty()) {
     EXPECT_EQ(list.output().find(prefix_), std::string::npos) << "left over: " << list.output();
+  }
 }
 
 void SystemCluster::print_logs() const {

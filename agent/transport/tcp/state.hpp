@@ -30,6 +30,8 @@ inline constexpr unsigned kPollsPerEvents = 4;
 /// Accepted connections that may await their hello, beyond those that are expected.
 inline constexpr std::size_t kStrangersMax = 64;
 static_assert(kDiscardMin > kReadAhead);
+/// A deadline that has passed, but from which a caller may subtract without overflow.
+inline constexpr Instant kAtOnce{};
 
 enum class Phase : std::uint8_t {
   unused,
@@ -138,6 +140,7 @@ struct TcpTransport::State {
   void continue_connecting(Connection& connection) noexcept;
   void hear_answer(Connection& connection) noexcept;
   void check_setup_deadlines(Instant now) noexcept;
+  void forget_deadline_if_set_up() noexcept;
   void became_ready(Connection& connection) noexcept;
 
   // Data path (tcp_data_path.cpp).

@@ -84,7 +84,7 @@ std::size_t TcpTransport::poll(std::span<Completion> completions, Instant now) n
 replay::Wakeup TcpTransport::wakeup() const noexcept {
   const bool busy = !state_->ready.empty() || !state_->completions.empty();
   return {.file_descriptor = state_->epoll.get(),
-          .deadline = busy ? Instant::min() : state_->setup_check_at};
+          .deadline = busy ? kAtOnce : state_->setup_check_at};
 }
 
 void TcpTransport::abort(ConnectionIndex index) noexcept {

@@ -80,7 +80,7 @@ Result<void> TcpTransport::connect(const replay::ConnectionSpec& spec,
                               kSendingInterest));
   connection.phase = Phase::connecting;
   ++state.setting_up;
-  state.setup_check_at = Instant::min();  // the next poll() knows the time and sets the deadline
+  state.setup_check_at = kAtOnce;  // the next poll() knows the time and sets the deadline
   return {};
 }
 
@@ -166,6 +166,12 @@ void TcpTransport::State::close_stranger(std::size_t place) noexcept {
   strangers[place].generation = (strangers[place].generation + 1) & 0xffffffU;
   strangers[place].deadline = kNever;
   --strangers_count;
+  forget_deadline_if_set_up();
+}
+
+// A deadline of what has happened meanwhile would wake the caller for nothing.
+void TcpTransport::State::forget_deadline_if_set_up() noexcept {
+  if (setting_up == 0 && strangers_count == 0) setup_check_at = kNever;
 }
 
 void TcpTransport::State::hear_stranger(std::size_t place) noexcept {
@@ -245,6 +251,7 @@ void TcpTransport::State::hear_answer(Connection& connection) noexcept {
   if (!proof || !same_proof(*proof, connection.proofs.answer))
     return fail_connection(connection, "the peer's answer does not prove that it is of this run");
   --setting_up;
+  forget_deadline_if_set_up();
   became_ready(connection);
 }
 

@@ -29,8 +29,8 @@ struct TcpOptions {
   std::size_t unsent_bytes_max = 0;
   /// Payload is sent from a buffer of this size, again and again, and received into one: both stay
   /// in the cache.
-  std::size_t payload_bytes = 256U << 10;
-  std::size_t scratch_bytes = 128U << 10;
+  std::size_t payload_bytes = 64U << 10;
+  std::size_t scratch_bytes = 64U << 10;
   /// What one connection may move in one system call, so that the others get their turn.
   std::size_t call_bytes_max = 1U << 20;
   /// By NicIndex, outliving the transport; empty: no bins are kept.

@@ -44,6 +44,12 @@ TEST(ProgressLine, HasNoBarBeforeIterationsAreKnown) {
   EXPECT_EQ(progress_text({"preparing", 0, 0, "waiting for h2"}), "preparing, waiting for h2");
 }
 
+TEST(ProgressLine, IsCutBetweenCharacters) {
+  EXPECT_EQ(cut_to_columns("a██b", 4), "a██b");
+  EXPECT_EQ(cut_to_columns("a██b", 2), "a█");
+  EXPECT_EQ(cut_to_columns("abc", 0), "");
+}
+
 TEST(ProgressLine, OffTerminalEachNewStateAndNoteIsALineAndIterationsAreRare) {
   Output output;
   ProgressLine line{output.stream()};

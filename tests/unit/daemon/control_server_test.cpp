@@ -132,9 +132,9 @@ TEST_F(ControlServerTest, ClosingSendsWhatIsQueuedAndIsNotReported) {
   const SessionId session = std::get<coordination::SessionOpened>(coordinator_.events[0]).session;
   Envelope refused;
   refused.mutable_refused()->set_reason("too old");
-  coordinator_.answers.push_back(
-      {coordination::Send{session, refused}, coordination::Close{session, "too old"},
-       coordination::Send{session, heartbeat()}});
+  coordinator_.answers.push_back({coordination::Send{session, refused},
+                                  coordination::Close{session, "too old"},
+                                  coordination::Send{session, heartbeat()}});
   peer->send(heartbeat());
   run_until(context_, [&] { return peer->ended(); });
   ASSERT_EQ(peer->received().size(), 1U);

@@ -20,8 +20,7 @@ TEST(CoordinatorMetrics, AllOfTheCatalogueIsExportedAndNothingElse) {
   CoordinatorMetrics metrics("1.2.3", 7);
   const std::string exported = rehearsal::test::metric_names(metrics.text({}, {}, 0, 0));
   for (const auto& row : kMetricCatalogue) {
-    const std::string line =
-        std::string(row.name) + " " + std::string(to_string(row.kind)) + "\n";
+    const std::string line = std::string(row.name) + " " + std::string(to_string(row.kind)) + "\n";
     EXPECT_THAT(exported, HasSubstr(line));
   }
   EXPECT_EQ(std::count(exported.begin(), exported.end(), '\n'), std::ssize(kMetricCatalogue));

@@ -40,7 +40,9 @@ TEST(Files, ReadingHasACap) {
   EXPECT_EQ(capped.error().code, ErrorCode::too_large);
   EXPECT_THAT(capped.error().text(), HasSubstr("larger than 4B"));
   EXPECT_FALSE(read_file(folder.path(), Bytes{100})) << "a folder is no file";
-  EXPECT_FALSE(read_file(folder.path() / "none", Bytes{100}));
+  const auto missing = read_file(folder.path() / "none", Bytes{100});
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::not_found);
 }
 
 TEST(Files, AnnounceIsAJsonObject) {

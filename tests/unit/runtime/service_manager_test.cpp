@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "runtime/heartbeat.hpp"
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/loop.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace rehearsal::runtime {
 namespace {

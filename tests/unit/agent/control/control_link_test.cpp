@@ -35,17 +35,17 @@ class ControlLinkTest : public testing::Test {
 
   ControlLink& link(Duration connect_limit = std::chrono::seconds{3},
                     const std::string& address = "127.0.0.1") {
-    link_.emplace(context_,
-                  ControlLinkOptions{.coordinator = {address, port_},
-                                     .connect_limit = connect_limit},
-                  ControlLinkHandlers{
-                      .on_up = [this] { heard_.push_back("up"); },
-                      .on_message =
-                          [this](Envelope message) {
-                            heard_.emplace_back(protocol::message_name(message.message_case()));
-                          },
-                      .on_down = [this](std::string reason) { heard_.push_back("down: " + reason); },
-                  });
+    link_.emplace(
+        context_,
+        ControlLinkOptions{.coordinator = {address, port_}, .connect_limit = connect_limit},
+        ControlLinkHandlers{
+            .on_up = [this] { heard_.push_back("up"); },
+            .on_message =
+                [this](Envelope message) {
+                  heard_.emplace_back(protocol::message_name(message.message_case()));
+                },
+            .on_down = [this](std::string reason) { heard_.push_back("down: " + reason); },
+        });
     return *link_;
   }
 
@@ -100,10 +100,10 @@ TEST_F(ControlLinkTest, NoAnswerIsADeadlineNotAHang) {
   door_->listen(0);
   port_ = door_->local_endpoint().port();
   std::vector<asio::ip::tcp::socket> waiting;
+  waiting.reserve(4);
   for (int i = 0; i < 4; ++i) {
-    waiting.emplace_back(context_, asio::ip::tcp::v4()).non_blocking(true);
-    asio::error_code ignored;
-    waiting.back().connect({asio::ip::make_address("127.0.0.1"), port_}, ignored);
+    waiting.emplace_back(context_).async_connect({asio::ip::make_address("127.0.0.1"), port_},
+                                                 [](const asio::error_code&) {});
   }
   link(std::chrono::milliseconds{50}).connect_at(runtime::now());
   run_until_heard(1);

@@ -24,8 +24,7 @@ TEST(AgentMetrics, AllOfTheCatalogueIsExportedAndNothingElse) {
   AgentMetrics metrics("1.2.3", kInventory);
   const std::string exported = rehearsal::test::metric_names(metrics.text({}, {}));
   for (const auto& row : kMetricCatalogue) {
-    const std::string line =
-        std::string(row.name) + " " + std::string(to_string(row.kind)) + "\n";
+    const std::string line = std::string(row.name) + " " + std::string(to_string(row.kind)) + "\n";
     EXPECT_THAT(exported, HasSubstr(line));
   }
   EXPECT_EQ(std::count(exported.begin(), exported.end(), '\n'), std::ssize(kMetricCatalogue));

@@ -14,8 +14,8 @@ using rehearsal::test::TemporaryFolder;
 using testing::HasSubstr;
 
 const std::vector<HostAddress> kAddresses = {
-    {"lo", "127.0.0.1", true},     {"eth2", "10.79.2.3", false}, {"eth0", "10.78.0.3", false},
-    {"eth1", "10.79.1.3", false},  {"eth1", "10.79.9.3", false}, {"eth1", "fd00::3", false},
+    {"lo", "127.0.0.1", true},    {"eth2", "10.79.2.3", false}, {"eth0", "10.78.0.3", false},
+    {"eth1", "10.79.1.3", false}, {"eth1", "10.79.9.3", false}, {"eth1", "fd00::3", false},
 };
 
 /// A folder like /sys/class/net.
@@ -35,6 +35,7 @@ TEST(Nics, NoneNamedTakesAllButLoopbackAndTheControlInterface) {
   Devices devices;
   devices.write("eth1/speed", "100000\n");
   devices.write("eth1/mtu", "9000\n");
+  devices.write("eth1/device/vendor", "0x15b3\n");
   devices.write("eth2/speed", "-1\n");
   const auto nics = find_nics({}, kAddresses, "10.78.0.3", devices.path());
   ASSERT_TRUE(nics) << nics.error().text();
@@ -42,6 +43,17 @@ TEST(Nics, NoneNamedTakesAllButLoopbackAndTheControlInterface) {
   EXPECT_EQ((*nics)[0], (plan::Nic{"eth1", "10.79.1.3", BitRate{100'000'000'000}, 9000}));
   EXPECT_EQ((*nics)[1], (plan::Nic{"eth2", "10.79.2.3", BitRate{0}, 0}))
       << "an unknown speed is zero";
+}
+
+TEST(Nics, ASpeedThatNoHardwareStandsBehindIsUnknown) {
+  Devices devices;
+  devices.write("eth1/speed", "10000\n");  // what every veth says
+  devices.write("eth2/speed", "25000\n");
+  devices.write("eth2/lower_eth0/speed", "25000\n");  // a VLAN or bond on a NIC
+  const auto nics = find_nics({}, kAddresses, "10.78.0.3", devices.path());
+  ASSERT_TRUE(nics) << nics.error().text();
+  EXPECT_EQ((*nics)[0].line_rate, BitRate{0});
+  EXPECT_EQ((*nics)[1].line_rate, BitRate{25'000'000'000});
 }
 
 TEST(Nics, NamedOnesKeepTheirOrderAndMayBeTheControlInterface) {

@@ -134,9 +134,10 @@ TEST(Captures, DlrmThirdExchangeIsSkewed) {
   }
 }
 
-// The ranks of the capture began their step up to 7.4 ms apart (the profiler had just been started) and
-// waited for the last one in the first collective; a replay starts all at once. So the captured time to
-// compare with runs from the last rank's begin to the rank's own end; all ranks share a host clock.
+// The ranks of the capture began their step up to 7.4 ms apart (the profiler had just been started)
+// and waited for the last one in the first collective; a replay starts all at once. So the captured
+// time to compare with runs from the last rank's begin to the rank's own end; all ranks share a
+// host clock.
 TEST(Captures, DlrmReplayedIterationIsAboutAsLongAsTheCapturedOne) {
   SKIP_WITHOUT_TRACES(traces);
   const auto profile = import_capture(dlrm_files(traces), "dlrm8-v100");

@@ -115,15 +115,54 @@ TEST(Estimate, NamesWhatItRestsOn) {
   EXPECT_FALSE(estimate(plan, load).run);
 }
 
+profile::Profile profile_with(profile::OpKind kind, std::uint32_t ranks) {
+  profile::Profile profile = test::sample_profile(ranks);
+  profile::Op op = profile.classes[0].ops[2];
+  op.kind = kind;
+  op.after.clear();
+  op.bytes = kind == profile::OpKind::barrier ? Bytes{} : Bytes{1U << 20};
+  profile.classes[0].ops = {op};
+  return profile;
+}
+
 // The estimate that guards planning must never be below what the agents would open.
 TEST(ConnectionEstimate, IsNeverBelowTheConnections) {
-  for (const std::uint32_t hosts : {1U, 2U, 3U, 4U}) {
-    const Plan plan = test::sample_plan(9, hosts);
-    const std::vector<std::uint64_t> most = connections_per_host_most(plan);
-    for (std::uint32_t host = 0; host < hosts; ++host) {
-      const Connections connections = connections_of(plan, HostIndex{host});
-      EXPECT_LE(connections.outgoing.size() + connections.incoming.size(), most[host]);
+  using enum profile::OpKind;
+  for (const auto kind : {all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce,
+                          gather, scatter, barrier}) {
+    for (const std::uint32_t hosts : {1U, 2U, 3U, 4U}) {
+      const auto plan =
+          make_plan(test::sample_drill(hosts), test::sample_inventories(hosts),
+                    {{"sample", std::make_shared<const profile::Profile>(profile_with(kind, 9))}});
+      ASSERT_TRUE(plan) << plan.error().text();
+      const std::vector<std::uint64_t> most = connections_per_host_most(*plan);
+      for (std::uint32_t host = 0; host < hosts; ++host) {
+        const Connections connections = connections_of(*plan, HostIndex{host});
+        const std::size_t ends = connections.outgoing.size() + connections.incoming.size();
+        EXPECT_EQ(ends == 0, hosts == 1) << to_string(kind);
+        EXPECT_LE(ends, most[host]) << to_string(kind) << " on " << hosts << " hosts";
+      }
     }
+  }
+}
+
+TEST(ConnectionEstimate, CountsSendsAtBothEnds) {
+  profile::Profile profile = test::sample_profile(2);
+  profile::Op send = profile.classes[0].ops[2];
+  send.kind = profile::OpKind::send;
+  send.after.clear();
+  send.peer = 1;
+  profile::Op receive = send;
+  receive.kind = profile::OpKind::recv;
+  receive.peer = 0;
+  profile.classes = {{"first", {Rank{0}}, {send}}, {"second", {Rank{1}}, {receive}}};
+  const auto plan = make_plan(test::sample_drill(2), test::sample_inventories(2),
+                              {{"sample", std::make_shared<const profile::Profile>(profile)}});
+  ASSERT_TRUE(plan) << plan.error().text();
+  const std::vector<std::uint64_t> most = connections_per_host_most(*plan);
+  for (std::uint32_t host = 0; host < 2; ++host) {
+    const Connections connections = connections_of(*plan, HostIndex{host});
+    EXPECT_EQ(connections.outgoing.size() + connections.incoming.size(), most[host]);
   }
 }
 

@@ -151,6 +151,9 @@ TEST_F(TcpTransportTest, BothEndsSeeConnected) {
   link();
   EXPECT_EQ(sender->seen.size(), 1U);
   EXPECT_EQ(receiver->seen.size(), 1U);
+  for (int i = 0; i < 10; ++i) sender->poll(), receiver->poll();
+  EXPECT_EQ(sender->transport().wakeup().deadline, kNever);
+  EXPECT_EQ(receiver->transport().wakeup().deadline, kNever);
   EXPECT_FALSE(sender->transport().statistics().congestion_control.empty());
 }
 
