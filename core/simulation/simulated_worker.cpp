@@ -166,8 +166,10 @@ void SimulatedWorker::count(const replay::Completion& completion, Instant now) {
   NicBins& bins = bins_[nic_of_[completion.connection.value].value];
   if (completion.kind == replay::Completion::Kind::sent) {
     bins.sent.add(agent_time(now), completion.bytes);
+    bins.bytes_sent += Bytes{completion.bytes};
   } else if (completion.kind == replay::Completion::Kind::received) {
     bins.received.add(agent_time(now), completion.bytes);
+    bins.bytes_received += Bytes{completion.bytes};
   }
 }
 
@@ -255,6 +257,8 @@ std::string SimulatedWorker::measurements() {
   std::map<JobIndex, measure::JobBytes> jobs;
   for (std::uint32_t nic = 0; nic < bins_.size(); ++nic) {
     measured.nics.push_back({.nic = NicIndex{nic},
+                             .sent = bins_[nic].bytes_sent,
+                             .received = bins_[nic].bytes_received,
                              .sent_series = bins_[nic].sent.series(),
                              .received_series = bins_[nic].received.series()});
   }
@@ -265,10 +269,6 @@ std::string SimulatedWorker::measurements() {
     job.sent += counters.sent;
     job.received += counters.received;
     job.local += counters.local;
-    const plan::Binding& binding =
-        options_.plan->jobs[replayer.job().value].bindings[replayer.rank().value];
-    measured.nics[binding.nic.value].sent += counters.sent;
-    measured.nics[binding.nic.value].received += counters.received;
   }
   for (const auto& [index, job] : jobs) measured.jobs.push_back(job);
   measured.transport.kind = "simulated";

@@ -61,6 +61,8 @@ class SimulatedWorker {
   struct NicBins {
     measure::ByteBins sent;
     measure::ByteBins received;
+    Bytes bytes_sent = {};
+    Bytes bytes_received = {};
   };
 
   Options options_;
