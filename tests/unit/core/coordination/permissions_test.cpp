@@ -25,10 +25,10 @@ TEST(Permissions, AStrangerMaySayHelloAndNoMore) {
 }
 
 TEST(Permissions, AnAgentAnswersCommandsAndGivesNone) {
-  EXPECT_THAT(allowed(Peer::agent),
-              UnorderedElementsAre("heartbeat", "clock_probe", "reserved", "prepared", "connected",
-                                   "step_done", "progress", "results", "failed", "stopped",
-                                   "released"));
+  EXPECT_THAT(
+      allowed(Peer::agent),
+      UnorderedElementsAre("heartbeat", "clock_probe", "reserved", "prepared", "connected",
+                           "step_done", "progress", "results", "failed", "stopped", "released"));
 }
 
 TEST(Permissions, AnOperatorAsksAndSpeaksForNoAgent) {

@@ -33,8 +33,8 @@ TEST(PhaseBarrier, PhasesFollowOneAnotherWithinEachIteration) {
     if (!next) break;
     steps.push_back(*next);
   }
-  EXPECT_THAT(steps, ElementsAre(Step{0, 0}, Step{0, 1}, Step{0, 2}, Step{1, 0}, Step{1, 1},
-                                 Step{1, 2}));
+  EXPECT_THAT(steps,
+              ElementsAre(Step{0, 0}, Step{0, 1}, Step{0, 2}, Step{1, 0}, Step{1, 1}, Step{1, 2}));
 }
 
 TEST(PhaseBarrier, FreeRunsAreOneStepThatEndsWithTheLastIteration) {

@@ -18,8 +18,8 @@ namespace rehearsal::coordination {
 
 using protocol::Envelope;
 
-/// A coordinator and its peers, played by hand: what each peer is told is kept; time passes when the
-/// story says so.
+/// A coordinator and its peers, played by hand: what each peer is told is kept; time passes when
+/// the story says so.
 class Story {
  public:
   explicit Story(CoordinatorOptions options = {}) : coordinator(std::move(options)) {}
@@ -212,7 +212,8 @@ struct RunStory : Story {
     message.mutable_results()->set_run(run);
     say(agents[agent], message);  // of no bytes
   }
-  void failed(std::size_t agent, const std::string& reason, std::vector<std::uint32_t> waiting = {}) {
+  void failed(std::size_t agent, const std::string& reason,
+              std::vector<std::uint32_t> waiting = {}) {
     Envelope message;
     message.mutable_failed()->set_run(run);
     message.mutable_failed()->set_reason(reason);
