@@ -61,6 +61,7 @@ Result<plan::Inventory> take_inventory(asio::io_context& context, const Config& 
   ASSIGN_OR_RETURN(const auto addresses, host_addresses());
   ASSIGN_OR_RETURN(inventory.nics, find_nics(config.nics, addresses, control));
   if (shared_by_nature(inventory.nics, addresses)) inventory.shared_nics = true;
+  inventory.transports = {plan::TransportKind::tcp};
   return inventory;
 }
 

@@ -251,6 +251,11 @@ std::uint64_t DutyCycle::ops_done() const noexcept {
   return ops;
 }
 
+std::uint64_t DutyCycle::moved() const noexcept {
+  const replay::ReplayCounters total = counters();
+  return ops_done() + total.messages_sent + total.messages_received;
+}
+
 std::uint32_t DutyCycle::iterations_done() const noexcept {
   std::uint32_t least = plan_->iterations;
   for (const Replayer& replayer : replayers_) least = std::min(least, replayer.iterations_done());

@@ -66,6 +66,8 @@ class DutyCycle {
   std::string encode_measurements(Duration turn_max);
 
   std::uint64_t ops_done() const noexcept;
+  /// Rises with each op done and each message sent or received.
+  std::uint64_t moved() const noexcept;
   std::uint32_t iterations_done() const noexcept;
   replay::ReplayCounters counters() const noexcept;
   std::uint64_t system_calls() const noexcept;

@@ -14,11 +14,12 @@ class ProgressWatch {
 
   explicit ProgressWatch(const plan::Limits& limits) : limits_(limits) {}
 
-  /// `busy`: a step is under way and waits for others, so an op should get done some time.
-  Verdict look(std::uint64_t ops_done, bool started, bool busy, Instant now) noexcept {
+  /// `moved` rises with each op done and each message; `busy`: a step is under way and waits for
+  /// others, so something should move some time.
+  Verdict look(std::uint64_t moved, bool started, bool busy, Instant now) noexcept {
     if (started && first_start_ == kNever) first_start_ = now;
-    if (!busy || ops_done != ops_done_) {
-      ops_done_ = ops_done;
+    if (!busy || moved != moved_) {
+      moved_ = moved;
       last_change_ = now;
     }
     if (first_start_ != kNever && now - first_start_ > limits_.duration) return Verdict::too_long;
@@ -26,12 +27,12 @@ class ProgressWatch {
     return Verdict::fine;
   }
 
-  /// Nothing got done since then.
+  /// Nothing moved since then.
   Instant last_change() const noexcept { return last_change_; }
 
  private:
   plan::Limits limits_;
-  std::uint64_t ops_done_ = 0;
+  std::uint64_t moved_ = 0;
   Instant last_change_ = kNever;
   Instant first_start_ = kNever;
 };

@@ -164,20 +164,19 @@ void WorkerThread::report_progress(Instant now) {
   publish();
   const bool busy = cycle_->running() && cycle_->only_waits(now);
   const plan::Limits& limits = options_.plan->limits;
-  switch (watch_.look(cycle_->ops_done(), started_, busy, now)) {
+  switch (watch_.look(cycle_->moved(), started_, busy, now)) {
     case ProgressWatch::Verdict::fine:
       break;
     case ProgressWatch::Verdict::stalled:
-      return fail("no op got done for " + seconds_text(limits.progress), cycle_->waiting_for());
+      return fail("nothing moved for " + seconds_text(limits.progress), cycle_->waiting_for());
     case ProgressWatch::Verdict::too_long:
       if (cycle_->finished()) break;
       return fail("the run took longer than " + seconds_text(limits.duration),
                   cycle_->waiting_for());
   }
   if (stage_ != Stage::replaying || outbox_.room() <= kEventsReserved) return;
-  coordination::WorkerProgress progress{.iterations_done = cycle_->iterations_done(),
-                                        .ops_done = cycle_->ops_done(),
-                                        .waiting_for = {}};
+  coordination::WorkerProgress progress{
+      .iterations_done = cycle_->iterations_done(), .moved = cycle_->moved(), .waiting_for = {}};
   // Only a rank that stands still is asked whom it waits for: asking allocates.
   if (busy && now - watch_.last_change() >= kProgressInterval)
     progress.waiting_for = cycle_->waiting_for();

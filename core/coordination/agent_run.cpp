@@ -156,7 +156,7 @@ void AgentRun::on(const WorkerProgress& event, Instant now) {
   protocol::Progress& progress = *envelope.mutable_progress();
   progress.set_run(id_);
   progress.set_iterations_done(event.iterations_done);
-  progress.set_ops_done(event.ops_done);
+  progress.set_moved(event.moved);
   for (const HostIndex host : event.waiting_for) progress.add_waiting_for(host.value);
   send(std::move(envelope));
 }

@@ -42,7 +42,7 @@ struct WorkerStepDone {
 };
 struct WorkerProgress {
   std::uint32_t iterations_done = 0;
-  std::uint64_t ops_done = 0;
+  std::uint64_t moved = 0;  ///< rises with each op done and each message sent or received
   std::vector<HostIndex> waiting_for;
 };
 struct WorkerFailed {

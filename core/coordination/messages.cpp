@@ -18,6 +18,9 @@ void to_message(const plan::Inventory& inventory, protocol::Inventory& message) 
   message.set_host(inventory.host);
   message.set_shared_nics(inventory.shared_nics);
   for (const plan::Nic& nic : inventory.nics) to_message(nic, *message.add_nics());
+  for (const plan::TransportKind kind : inventory.transports) {
+    message.add_transports(std::string(plan::to_string(kind)));
+  }
 }
 
 plan::Inventory from_message(const protocol::Inventory& message) {
@@ -29,6 +32,12 @@ plan::Inventory from_message(const protocol::Inventory& message) {
                               .address = nic.address(),
                               .line_rate = BitRate{nic.line_rate_bits_per_second()},
                               .mtu = nic.mtu()});
+  }
+  // A newer agent may offer transports that this coordinator does not know: it cannot plan them.
+  for (const std::string& offered : message.transports()) {
+    for (const auto kind : {plan::TransportKind::loopback, plan::TransportKind::tcp}) {
+      if (offered == plan::to_string(kind)) inventory.transports.push_back(kind);
+    }
   }
   return inventory;
 }

@@ -283,7 +283,7 @@ void Run::timed_out(Instant now) {
   if (state_ == RunState::running) {
     limit = now >= first_start_ + plan().limits.duration
                 ? "the run's limit of " + format_duration(plan().limits.duration) + " passed"
-                : "no op was done for " + format_duration(plan().limits.progress);
+                : "nothing moved for " + format_duration(plan().limits.progress);
   }
   end({.reason = report::StopReason::timed_out,
        .detail = limit + "; waited for " + who.text,

@@ -27,7 +27,7 @@ struct RunAgent {
   bool stopped = false;
   bool released = false;
   std::uint32_t iterations_done = 0;
-  std::uint64_t ops_done = 0;
+  std::uint64_t moved = 0;  ///< ops and messages, as it last said
   std::vector<HostIndex> waiting_for;  ///< as it last said
 
   std::vector<measure::ClockOffset> clocks;

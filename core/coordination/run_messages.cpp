@@ -144,10 +144,10 @@ void Run::on_step_done(RunAgent& agent, const protocol::StepDone& message, Insta
 
 void Run::on_progress(RunAgent& agent, const protocol::Progress& message, Instant now) {
   if (ending() || concluded_) return;
-  if (message.ops_done() > agent.ops_done || message.iterations_done() > agent.iterations_done) {
+  if (message.moved() > agent.moved || message.iterations_done() > agent.iterations_done) {
     last_progress_ = last_progress_ == kNever ? now : std::max(now, last_progress_);
   }
-  agent.ops_done = std::max(agent.ops_done, message.ops_done());
+  agent.moved = std::max(agent.moved, message.moved());
   agent.iterations_done =
       std::max(agent.iterations_done, std::min(message.iterations_done(), iterations()));
   agent.waiting_for.clear();

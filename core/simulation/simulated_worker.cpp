@@ -214,7 +214,10 @@ void SimulatedWorker::tell_progress(Instant now) {
   iterations_told_ = iterations_done();
   coordination::WorkerProgress progress;
   progress.iterations_done = iterations_told_;
-  for (const replay::Replayer& replayer : replayers_) progress.ops_done += replayer.ops_done();
+  for (const replay::Replayer& replayer : replayers_) {
+    const replay::ReplayCounters& counters = replayer.counters();
+    progress.moved += replayer.ops_done() + counters.messages_sent + counters.messages_received;
+  }
   progress.waiting_for = waiting_for();
   events_.push_back(std::move(progress));
 }

@@ -456,11 +456,11 @@ TEST(Orphaned, WithinAStepItGoesOnToTheEdge) {
 TEST(Orphaned, RunningFreeItStopsAtTheEdgeOfAnIteration) {
   AgentStory story(two_nics());
   story.get_running("e1-r1");
-  story.happen(WorkerProgress{.iterations_done = 4, .ops_done = 8, .waiting_for = {}});
+  story.happen(WorkerProgress{.iterations_done = 4, .moved = 8, .waiting_for = {}});
   story.happen(LinkDown{"reset"});
-  story.happen(WorkerProgress{.iterations_done = 4, .ops_done = 9, .waiting_for = {}});
+  story.happen(WorkerProgress{.iterations_done = 4, .moved = 9, .waiting_for = {}});
   EXPECT_THAT(story.worked(), IsEmpty());
-  story.happen(WorkerProgress{.iterations_done = 5, .ops_done = 10, .waiting_for = {}});
+  story.happen(WorkerProgress{.iterations_done = 5, .moved = 10, .waiting_for = {}});
   EXPECT_THAT(story.worked(), ElementsAre("stop"));
 }
 

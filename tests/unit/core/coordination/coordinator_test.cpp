@@ -365,7 +365,7 @@ TEST(Runs, AStragglerIsNamedBeforeItTimesOut) {
   EXPECT_THAT(story.log, Contains(HasSubstr("run waits for a straggler")).Times(1));
   story.pass(2s, alive);
   const protocol::RunFinished finished = story.wind_down({0, 1});
-  EXPECT_THAT(finished.reason(), HasSubstr("no op was done for 3.00 s; waited for host1"));
+  EXPECT_THAT(finished.reason(), HasSubstr("nothing moved for 3.00 s; waited for host1"));
   EXPECT_EQ(finished.exit_code(), 3u);
 }
 

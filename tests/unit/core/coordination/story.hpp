@@ -203,7 +203,7 @@ struct RunStory : Story {
   void progress(std::size_t agent, std::uint64_t ops, std::vector<std::uint32_t> waiting_for = {}) {
     Envelope message;
     message.mutable_progress()->set_run(run);
-    message.mutable_progress()->set_ops_done(ops);
+    message.mutable_progress()->set_moved(ops);
     for (const std::uint32_t host : waiting_for) message.mutable_progress()->add_waiting_for(host);
     say(agents[agent], message);
   }
