@@ -98,9 +98,9 @@ int profile_import(const std::vector<std::string>& folders_or_files, const std::
   if (const auto written = runtime::write_file_atomically(path, content); !written) {
     return report(written.error());
   }
-  std::printf("%s: %u ranks in %zu classes, %zu bytes, identity %s\n", output.c_str(),
-              profile->ranks, profile->classes.size(), content.size(),
-              profile::identity(*profile).c_str());
+  std::printf("%s: %u ranks in %zu %s, %zu bytes, identity %s\n", output.c_str(), profile->ranks,
+              profile->classes.size(), profile->classes.size() == 1 ? "class" : "classes",
+              content.size(), profile::identity(*profile).c_str());
   return 0;
 }
 

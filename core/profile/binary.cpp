@@ -46,7 +46,6 @@ void encode_op(Encoder& encoder, const Op& op) {
 }
 
 void encode_content(Encoder& encoder, const Profile& profile) {
-  encoder.text(profile.name);
   encoder.number(profile.ranks);
   encode_texts(encoder, profile.streams);
   encode_texts(encoder, profile.phases);
@@ -272,6 +271,7 @@ std::string to_binary(const Profile& profile) {
   encoder.text(kMagic);
   encoder.number(kVersion);
   encode_provenance(encoder, profile.provenance);
+  encoder.text(profile.name);
   encode_content(encoder, profile);
   encoder.raw(sha256_hex(encoder.bytes()));
   return encoder.take();

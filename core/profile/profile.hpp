@@ -88,7 +88,8 @@ struct Profile {
 /// sizes and roots, every send has its recv.
 std::vector<std::string> problems(const Profile& profile);
 
-/// sha256 over our own ordered encoding of the content, provenance left out.
+/// sha256 over our own ordered encoding of the content, provenance and the profile's name left out:
+/// a name is what a file is called, not what the job does.
 std::string identity(const Profile& profile);
 
 }  // namespace rehearsal::profile

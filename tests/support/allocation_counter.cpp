@@ -7,9 +7,13 @@ namespace {
 
 thread_local std::uint64_t count = 0;
 
-void* allocate(std::size_t size) {
+void* allocate_or_null(std::size_t size) noexcept {
   ++count;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  return std::malloc(size == 0 ? 1 : size);
+}
+
+void* allocate(std::size_t size) {
+  if (void* memory = allocate_or_null(size)) return memory;
   throw std::bad_alloc{};
 }
 
@@ -26,9 +30,16 @@ namespace rehearsal::test {
 std::uint64_t allocations() noexcept { return count; }
 }  // namespace rehearsal::test
 
-// The nothrow and array forms of the standard library end up in these.
+// All forms, also nothrow (std::stable_sort): a sanitizer brings its own of any that is left out, and
+// then memory of one is freed by the other.
 void* operator new(std::size_t size) { return allocate(size); }
 void* operator new[](std::size_t size) { return allocate(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate_or_null(size);
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return allocate_or_null(size);
+}
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate_aligned(size, alignment);
 }
@@ -37,6 +48,8 @@ void* operator new[](std::size_t size, std::align_val_t alignment) {
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

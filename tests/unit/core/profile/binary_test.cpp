@@ -118,6 +118,8 @@ TEST(Identity, IsThatOfTheContentAlone) {
   EXPECT_EQ(before.size(), 64U);
   profile.provenance = {};
   EXPECT_EQ(identity(profile), before) << "provenance is left out";
+  profile.name = "another file";
+  EXPECT_EQ(identity(profile), before) << "so is the name";
   profile.classes[0].ops[3].bytes += Bytes{1};
   EXPECT_NE(identity(profile), before);
 }
