@@ -22,7 +22,9 @@ constexpr Duration kConnectLimit = std::chrono::seconds{3};
 constexpr Duration kWelcomeLimit = std::chrono::seconds{5};
 // Until the coordinator has named its own.
 constexpr Duration kHeartbeatInterval = std::chrono::milliseconds{500};
-constexpr Duration kSilenceLimit = std::chrono::seconds{5};
+/// Longer than the agents' limit: nothing is at stake here but the report, and a coordinator that
+/// is gone closes the connection.
+constexpr Duration kSilenceLimit = std::chrono::seconds{10};
 constexpr ErrorCode kCodes[] = {
     ErrorCode::invalid_input, ErrorCode::unsupported, ErrorCode::not_found,
     ErrorCode::refused,       ErrorCode::too_large,   ErrorCode::protocol,
@@ -70,7 +72,6 @@ struct OperatorSession::State {
   std::optional<std::string> closed;
   std::string software;
   Duration heartbeat_interval = kHeartbeatInterval;
-  Duration silence_limit = kSilenceLimit;
   Instant last_heard;
   Instant next_heartbeat;
 };
@@ -134,7 +135,12 @@ Result<void> OperatorSession::State::check_alive(Instant now) {
   const std::string who = "the coordinator at " + runtime::to_string(endpoint);
   if (closed)
     return fail(ErrorCode::disconnected, ErrorSource::control, who + " is gone: " + *closed);
-  if (now - last_heard > silence_limit)
+  if (now - last_heard > kSilenceLimit) {
+    // It may be this process that was away: what came meanwhile is read before anyone is blamed.
+    if (io.stopped()) io.restart();
+    io.poll();
+  }
+  if (now - last_heard > kSilenceLimit)
     return fail(ErrorCode::disconnected, ErrorSource::control,
                 who + " has been silent for " + format_duration(now - last_heard));
   return {};
@@ -180,7 +186,6 @@ Result<OperatorSession> OperatorSession::open(const std::string& coordinator) {
   state.software = welcome.software();
   if (welcome.heartbeat_interval_ns() > 0)
     state.heartbeat_interval = Duration{welcome.heartbeat_interval_ns()};
-  if (welcome.silence_limit_ns() > 0) state.silence_limit = Duration{welcome.silence_limit_ns()};
   state.next_heartbeat = runtime::now() + state.heartbeat_interval;
   return session;
 }
@@ -224,9 +229,8 @@ Result<std::optional<Envelope>> OperatorSession::receive(Instant deadline,
                       awaited + " in time");
     state.send_heartbeat_if_due(now);
     state.arm_wake();
-    state.run_until(
-        std::min({deadline, state.next_heartbeat,
-                  state.last_heard + state.silence_limit + std::chrono::milliseconds{1}}));
+    state.run_until(std::min({deadline, state.next_heartbeat,
+                              state.last_heard + kSilenceLimit + std::chrono::milliseconds{1}}));
   }
 }
 

@@ -9,12 +9,15 @@ Result<std::unique_ptr<replay::Transport>> make_tcp(const plan::Plan& plan, Host
                                                     const std::string& token,
                                                     std::span<NicMeter> meters) {
   tcp::TcpOptions options{.nic_addresses = {},
+                          .peer_addresses = {},
                           .token = token,
                           .congestion_control = plan.transport.congestion_control,
                           .receive = plan.transport.receive,
                           .meters = meters};
   for (const plan::Nic& nic : plan.hosts[host.value].nics)
     options.nic_addresses.push_back(nic.address);
+  for (const plan::Inventory& peer : plan.hosts)
+    for (const plan::Nic& nic : peer.nics) options.peer_addresses.insert(nic.address);
   ASSIGN_OR_RETURN(std::unique_ptr<replay::Transport> transport,
                    tcp::TcpTransport::create(std::move(options)));
   return transport;

@@ -185,7 +185,10 @@ int DutyCycle::file_descriptor() const noexcept {
 std::optional<coordination::WorkerStepDone> DutyCycle::take_step_done() noexcept {
   if (!step_done_) return std::nullopt;
   step_done_ = false;
-  return coordination::WorkerStepDone{.iteration = iteration_, .phase = phase_};
+  // In mode free one start stands for all iterations: its end is that of the last one.
+  const bool free = plan_->synchronisation == plan::SyncMode::free;
+  return coordination::WorkerStepDone{.iteration = free ? plan_->iterations - 1 : iteration_,
+                                      .phase = phase_};
 }
 
 bool DutyCycle::finished() const noexcept {

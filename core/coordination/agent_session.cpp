@@ -18,6 +18,8 @@ namespace rehearsal::coordination {
 namespace {
 
 /// An estimate of this many exchanges is good; from then on probes are ten times as rare.
+/// For a process that was away to read what came meanwhile.
+constexpr Duration kReadingTime = std::chrono::milliseconds{100};
 constexpr std::size_t kExchangesGood = 16;
 constexpr std::size_t kProbesOpenMax = 16;
 
@@ -70,6 +72,9 @@ struct AgentSession::State {
 
   Link link = Link::down;
   Instant heard;
+  /// When silence counts: it may be this process that was away, so what came meanwhile is read
+  /// first.
+  Instant silence_counts_at = kNever;
   std::uint32_t attempts = 0;  // since the last welcome
   std::string trouble;         // logged last, so that each is logged once
   std::uint64_t epoch = 0;     // the highest that was ever seen
@@ -99,7 +104,10 @@ std::vector<AgentAction> AgentSession::on(const AgentEvent& event, Instant now) 
 Instant AgentSession::next_deadline() const {
   const State& state = *state_;
   Instant next = state.run ? state.run->deadline() : kNever;
-  if (state.link != State::Link::down) next = std::min(next, state.heard + state.silence_limit);
+  if (state.link != State::Link::down) {
+    next = std::min(next, state.silence_counts_at != kNever ? state.silence_counts_at
+                                                            : state.heard + state.silence_limit);
+  }
   return std::min({next, state.next_heartbeat, state.next_probe});
 }
 
@@ -135,6 +143,7 @@ void AgentSession::State::on(const LinkMessage& event, Instant now) {
   using protocol::Envelope;
   if (link == Link::down) return;
   heard = now;
+  silence_counts_at = kNever;
   const Envelope& message = event.message;
   if (message.has_refused()) return refused(message.refused(), now);
   if (link == Link::joined) return command(message, now);
@@ -146,7 +155,10 @@ void AgentSession::State::on(const LinkMessage& event, Instant now) {
 
 void AgentSession::State::on(const Tick&, Instant now) {
   if (run) run->tick(now);
-  if (link != Link::down && now >= heard + silence_limit) {
+  if (link != Link::down && now >= heard + silence_limit && silence_counts_at == kNever) {
+    silence_counts_at = now + kReadingTime;
+  }
+  if (link != Link::down && now >= silence_counts_at) {
     close("the coordinator was silent for " + format_duration(now - heard), now);
   }
   if (now >= next_probe) probe(now);

@@ -16,6 +16,16 @@ namespace {
 constexpr std::size_t kSoftwareBytesMax = 128;
 constexpr std::size_t kNicTextBytesMax = 128;
 
+/// Tables and logs show it as it is.
+bool printable(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; });
+}
+
+bool looks_like_ip(std::string_view text) {
+  constexpr std::string_view kCharacters = "0123456789abcdefABCDEF:.%";
+  return !text.empty() && text.find_first_not_of(kCharacters) == std::string_view::npos;
+}
+
 Result<void> check_inventory(const protocol::Inventory& inventory) {
   const auto refuse = [](const std::string& why) {
     return fail(ErrorCode::refused, ErrorSource::control, why);
@@ -31,6 +41,10 @@ Result<void> check_inventory(const protocol::Inventory& inventory) {
   for (const protocol::Nic& nic : inventory.nics()) {
     if (nic.name().size() > kNicTextBytesMax || nic.address().size() > kNicTextBytesMax) {
       return refuse("a NIC's name or address is longer than " + std::to_string(kNicTextBytesMax));
+    }
+    if (!printable(nic.name()) || !looks_like_ip(nic.address())) {
+      return refuse("'" + one_line(nic.name()) + "' with address '" + one_line(nic.address()) +
+                    "' is no NIC: a name of visible characters and an IP address are needed");
     }
   }
   return {};

@@ -73,7 +73,7 @@ struct CoordinatorOptions {
   Duration connect_deadline = std::chrono::seconds{20};
   Duration drain_deadline = std::chrono::seconds{20};
   Duration stop_deadline = std::chrono::seconds{3};     ///< for partial results after a stop
-  Duration release_deadline = std::chrono::seconds{1};  ///< then an agent's session is closed
+  Duration release_deadline = std::chrono::seconds{5};  ///< then an agent's session is closed
   Duration start_lead = std::chrono::milliseconds{5};  ///< appointments are at least this far ahead
   Duration progress_interval =
       std::chrono::milliseconds{100};  ///< between RunProgress to operators

@@ -52,10 +52,12 @@ void to_message(const std::optional<ClockOffset>& clock, protocol::ClockEstimate
 std::optional<ClockOffset> from_message(const protocol::ClockEstimate& message) {
   // Sums with instants must stay within 64 bits.
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 8;
+  // A clock known no better than this is of no use to an appointment: it counts as not known.
+  constexpr std::uint64_t kBoundMost = 1'000'000'000;
   const std::int64_t offset = message.offset_ns();
   if (!message.known() || offset > kMost || offset < -kMost) return std::nullopt;
-  const auto bound =
-      static_cast<std::int64_t>(std::min<std::uint64_t>(message.error_bound_ns(), kMost));
+  if (message.error_bound_ns() > kBoundMost) return std::nullopt;
+  const auto bound = static_cast<std::int64_t>(message.error_bound_ns());
   return ClockOffset{.offset = Duration{offset}, .error_bound = Duration{bound}};
 }
 

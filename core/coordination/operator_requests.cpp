@@ -45,8 +45,9 @@ void Coordinator::State::profile_part(SessionId id, const protocol::ProfilePart&
 }
 
 void Coordinator::State::plan_request(SessionId id, const protocol::PlanRequest& message) {
-  const Result<PlannedDrill> planned = plan_drill(message.drill_text(), message.drill_file(),
-                                                  agents.inventories(), shelves.at(id).profiles());
+  const Result<PlannedDrill> planned =
+      plan_drill(message.drill_text(), one_line(message.drill_file()), agents.inventories(),
+                 shelves.at(id).profiles());
   if (!planned) return send_failure(id, planned.error());
   // A plan.json that does not fit beside the table in one frame goes before it, as a file of no
   // run.
@@ -87,8 +88,8 @@ Result<std::string> Coordinator::State::start_run(SessionId id, const protocol::
                     " iterations): wait for its end, or `rehearse stop` it");
   }
   ASSIGN_OR_RETURN(PlannedDrill planned,
-                   plan_drill(message.drill_text(), message.drill_file(), agents.inventories(),
-                              shelves.at(id).profiles()));
+                   plan_drill(message.drill_text(), one_line(message.drill_file()),
+                              agents.inventories(), shelves.at(id).profiles()));
   if (!message.plan_hash().empty() && message.plan_hash() != planned.hash) {
     return fail(ErrorCode::refused, ErrorSource::control,
                 "the plan is now " + planned.hash + ", not " + one_line(message.plan_hash()) +

@@ -249,11 +249,13 @@ Instant Run::deadline() const {
   if (over_) return kNever;
   Instant next = std::min({state_deadline_, running_deadline(), next_look_});
   if (untold_) next = std::min(next, next_telling_);
+  if (concluded_ && state_deadline_ == kNever) next = std::min(next, concluded_at_);
   return next;
 }
 
 void Run::tick(Instant now) {
   if (over_) return;
+  if (concluded_ && state_deadline_ == kNever) state_deadline_ = now + options_.release_deadline;
   if (state_ == RunState::ready && now >= state_deadline_) {
     enter(RunState::running, kNever, now);
   }
@@ -314,7 +316,10 @@ void Run::conclude(Instant now) {
   if (ending()) {
     ended = stop_->reason == report::StopReason::stopped ? RunState::stopped : RunState::failed;
   }
-  enter(ended, now + options_.release_deadline, now);
+  // Making the report took time that `now` knows nothing of: the deadline counts from the next
+  // tick.
+  concluded_at_ = now;
+  enter(ended, kNever, now);
   send_to_all([&](const RunAgent&, protocol::Envelope& envelope) {
     envelope.mutable_release()->set_run(id());
   });

@@ -127,6 +127,7 @@ class Run {
   std::map<HostIndex, std::map<plan::ConnectionKey, std::string>> addresses_;  // by source host
   std::optional<Ending> stop_;
   bool concluded_ = false;
+  Instant concluded_at_;
   bool over_ = false;
   RunReport report_;
 };

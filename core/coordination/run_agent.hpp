@@ -26,8 +26,9 @@ struct RunAgent {
   bool measured = false;  ///< its results are here
   bool stopped = false;
   bool released = false;
+  std::size_t addresses = 0;  ///< that it gave
   std::uint32_t iterations_done = 0;
-  std::uint64_t moved = 0;  ///< ops and messages, as it last said
+  std::uint64_t moved = 0;             ///< ops and messages, as it last said
   std::vector<HostIndex> waiting_for;  ///< as it last said
 
   std::vector<measure::ClockOffset> clocks;

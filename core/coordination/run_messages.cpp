@@ -113,7 +113,16 @@ Result<void> Run::on_prepared(RunAgent& agent, const protocol::Prepared& message
         bindings[key.destination.value].host != host) {
       return broken(agent, "an address of a connection that does not end there");
     }
+    const std::size_t communicators = plan().jobs[key.job.value].profile->communicators.size();
+    const std::uint32_t channels =
+        std::max(plan().collectives.channels, plan().collectives.point_to_point_channels);
+    if (key.communicator.value >= communicators || key.channel >= channels) {
+      return broken(agent, "an address of no connection of the plan");
+    }
     if (address->address.size() > kAddressBytesMax) return broken(agent, "an address is too long");
+    if (++agent.addresses > plan::kConnectionsPerHostMax) {
+      return broken(agent, "more addresses than a host may have connections");
+    }
     addresses_[bindings[key.source.value].host][key] = std::move(address->address);
   }
   agent.prepared = message.last();

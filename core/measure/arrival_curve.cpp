@@ -58,8 +58,11 @@ void ByteBins::widen(Duration since) noexcept {
 }
 
 void ByteBins::restart(Instant origin) noexcept {
+  const std::uint64_t before = std::accumulate(
+      bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(used_), std::uint64_t{0});
   std::fill(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(used_), 0);
-  used_ = 0;
+  bytes_[0] = before;
+  used_ = before > 0 ? 1 : 0;
   origin_ = origin;
   bin_ = bin_at_start_;
   end_ = bin_ * static_cast<std::int64_t>(bytes_.size());

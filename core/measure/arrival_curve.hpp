@@ -49,7 +49,8 @@ class ByteBins {
     if (index >= used_) used_ = index + 1;
   }
 
-  /// Forgets what was counted; the bin width is again what the constructor was given.
+  /// Begins anew at `origin`, with the bin width that the constructor was given. What was counted
+  /// before is not lost: it stands in the first bin (a peer may have started a little earlier).
   void restart(Instant origin) noexcept;
 
   Instant origin() const noexcept { return origin_; }

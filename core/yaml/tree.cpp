@@ -169,13 +169,27 @@ class ViewBuffer : public std::streambuf {
   }
 };
 
+/// Far more than a file nested as deep as it may be has open at once.
+constexpr std::size_t kOpenBracketsMax = 1000;
+
 // yaml-cpp guesses an encoding from odd bytes; here the input is text or it is refused.
 Result<void> check_is_text(std::string_view text, std::string_view file_name) {
   std::size_t line = 1;
   std::size_t line_start = 0;
+  std::size_t brackets = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte == '\n') {
+    if (byte == '[' || byte == '{') {
+      // yaml-cpp reads ahead over all of them before the depth can be seen.
+      if (++brackets > kOpenBracketsMax) {
+        return invalid(
+            describe(file_name, line, i - line_start + 1, "",
+                     "more than " + std::to_string(kOpenBracketsMax) + " brackets are open",
+                     "lists and mappings nested no deeper than " + std::to_string(kDepthMax)));
+      }
+    } else if (byte == ']' || byte == '}') {
+      if (brackets > 0) --brackets;
+    } else if (byte == '\n') {
       ++line;
       line_start = i + 1;
     } else if ((byte < 0x20 && byte != '\t' && byte != '\r') || byte == 0x7f || byte == 0xff ||

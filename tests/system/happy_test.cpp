@@ -113,6 +113,19 @@ TEST_F(Happy, TheRunFolderIsWholeAndTheReportCanBeMadeAgain) {
   EXPECT_EQ(code, 64) << "a folder with a report must not be written over";
 }
 
+TEST_F(Happy, EveryWayOfKeepingInStepComesToItsEnd) {
+  for (const std::string mode : {"free", "phase"}) {
+    const auto path =
+        drill(mode, profile(8, "1MiB", "1ms"), 4, all_hosts(), "synchronisation: " + mode + "\n");
+    int code = -1;
+    const std::string output = rehearse({"run", path, "--out", folder() / mode}, code);
+    EXPECT_EQ(code, 0) << output;
+    const json report = summary(folder() / mode);
+    EXPECT_EQ(report["sync"]["mode"], mode);
+    EXPECT_EQ(report["jobs"][0]["iterations"]["completed"], 4);
+  }
+}
+
 TEST_F(Happy, PlanSendsNothingAndItsHashIsKept) {
   const auto path = drill("plan", profile(8, "4MiB", "1ms"), 2, all_hosts());
   const std::uint64_t before = sent_by_all();

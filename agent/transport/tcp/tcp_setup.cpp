@@ -70,6 +70,10 @@ Result<void> TcpTransport::connect(const replay::ConnectionSpec& spec,
   if (parts.key != spec.key)
     return fail(ErrorCode::protocol, ErrorSource::transport,
                 "the address of another connection of the run was given");
+  const auto& known = state.options.peer_addresses;
+  if (!known.empty() && !known.contains(parts.ip))
+    return fail(ErrorCode::refused, ErrorSource::transport,
+                parts.ip + " is no address of a host of the run");
   ASSIGN_OR_RETURN(const Endpoint remote, Endpoint::parse(parts.ip, parts.port));
   RETURN_IF_ERROR(state.add_connection(spec, true));
   Connection& connection = state.connections[spec.index.value];

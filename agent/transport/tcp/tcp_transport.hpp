@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ namespace rehearsal::tcp {
 struct TcpOptions {
   /// The host's data addresses, by NicIndex, in text form.
   std::vector<std::string> nic_addresses;
+  /// The data addresses of all hosts of the run: connect() goes nowhere else. Empty: not checked.
+  std::set<std::string> peer_addresses = {};
   /// Known to the agents of this run only.
   std::string token;
   std::string congestion_control = {};  ///< empty: the host's default

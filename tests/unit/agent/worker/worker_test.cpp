@@ -100,14 +100,16 @@ class Agents {
   }
 
   const plan::Plan& plan() const { return *plan_; }
-  std::vector<std::unique_ptr<Worker>> workers;
-  std::vector<std::vector<WorkerEvent>> events;
 
  private:
   std::shared_ptr<const plan::Plan> plan_;
   std::mutex mutex_;  // protects rung_
   std::condition_variable bell_;
   bool rung_ = false;
+
+ public:
+  std::vector<std::vector<WorkerEvent>> events;
+  std::vector<std::unique_ptr<Worker>> workers;  // last: they end before the bell that they ring
 };
 
 void expect_all_done(const Agents& agents, std::uint32_t iterations) {
@@ -180,6 +182,7 @@ TEST(WorkerTest, FreeRunningNeedsOneStart) {
   agents.start_step(0);
   ASSERT_TRUE(agents.until([&] { return agents.all<WorkerStepDone>(1); }));
   EXPECT_EQ(agents.workers[0]->counters().iterations_done, 20U);
+  EXPECT_EQ(agents.last<WorkerStepDone>(0)->iteration, 19U) << "the coordinator waits for the last";
   for (auto& worker : agents.workers) worker->finish();
   ASSERT_TRUE(agents.until([&] { return agents.all<WorkerStopped>(1); }));
   expect_all_done(agents, 20);

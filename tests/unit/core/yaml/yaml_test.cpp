@@ -90,6 +90,7 @@ TEST(YamlParse, RefusesDeepNesting) {
     return std::string(depth, '[') + "1" + std::string(depth, ']');
   };
   EXPECT_EQ(failure_of(nested(kDepthMax)), "");
+  EXPECT_THAT(failure_of(std::string(1'000'000, '[')), HasSubstr("more than 1000 brackets"));
   EXPECT_THAT(failure_of(nested(kDepthMax + 1)), HasSubstr("nested deeper than 32 levels"));
   EXPECT_THAT(failure_of(std::string(kDocumentBytesMax, '[')), HasSubstr("a.yaml:"));
   std::string dashes;

@@ -225,6 +225,17 @@ TEST_F(TcpTransportTest, ASleepingReceiverIsWokenByItsDescriptor) {
   EXPECT_TRUE(receiver->has(Kind::received));
 }
 
+TEST_F(TcpTransportTest, ItConnectsToHostsOfTheRunAlone) {
+  TcpOptions sending = options();
+  sending.peer_addresses = {"127.0.0.9"};
+  make(sending);
+  const auto address = receiver->transport().open(spec_of(0));
+  ASSERT_TRUE(address.has_value());
+  const auto connecting = sender->transport().connect(spec_of(0), *address);
+  ASSERT_FALSE(connecting.has_value());
+  EXPECT_EQ(connecting.error().code, ErrorCode::refused);
+}
+
 TEST_F(TcpTransportTest, AWrongTokenIsTurnedAway) {
   auto other = options();
   other.token = "another run";
