@@ -34,6 +34,19 @@ Bytes local_bytes(const Summary& summary) {
   return local;
 }
 
+/// More than headers, acknowledgements of what goes the other way and housekeeping add to payload.
+bool far_from(Bytes counter, Bytes payload, Bytes other_way) {
+  return counter < payload || counter > payload + payload / 4 + other_way / 20 + Bytes{1U << 20};
+}
+
+/// What the host's kernel counted on a NIC is not what the run put there.
+std::string counter_warning(const NicSummary& nic, std::string_view direction, Bytes counter,
+                            Bytes payload) {
+  return "NIC " + nic.host + " " + nic.nic + ": its counter says " + format_bytes(counter) + " " +
+         std::string(direction) + ", the run " + format_bytes(payload) +
+         ": other traffic is on it, or a route leads past it.";
+}
+
 }  // namespace
 
 std::vector<std::string> transport_notes(const plan::Plan& plan, const Summary& summary) {
@@ -84,6 +97,14 @@ std::vector<std::string> warnings(const plan::Plan& plan, const Summary& summary
   if (widened) {
     result.push_back(
         "The run was longer than its finest bins: some peak-to-mean figures are coarse.");
+  }
+  for (const NicSummary& nic : summary.nics) {
+    if (nic.counter_sent && far_from(*nic.counter_sent, nic.sent, nic.received)) {
+      result.push_back(counter_warning(nic, "sent", *nic.counter_sent, nic.sent));
+    }
+    if (nic.counter_received && far_from(*nic.counter_received, nic.received, nic.sent)) {
+      result.push_back(counter_warning(nic, "received", *nic.counter_received, nic.received));
+    }
   }
   return result;
 }
