@@ -37,7 +37,7 @@ Result<Config> read_config(const Flags& flags) {
     config.nics.push_back(std::move(choice));
   }
   if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(config.metrics, runtime::parse_endpoint(flags.metrics));
+    ASSIGN_OR_RETURN(config.metrics, runtime::parse_listen_endpoint(flags.metrics));
   }
   if (!flags.announce.empty()) config.announce = flags.announce;
   return config;

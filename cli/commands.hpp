@@ -27,4 +27,7 @@ void add_report_command(CLI::App& app, Context& context);
 void add_demo_command(CLI::App& app, Context& context);
 void add_version_command(CLI::App& app, Context& context);
 
+/// What `rehearse version` and `rehearse --version` print, without the end of the line.
+std::string version_text();
+
 }  // namespace rehearsal::cli

@@ -134,12 +134,18 @@ Result<void> DemoCluster::wait_until_joined() {
   }
 }
 
+std::vector<std::string> DemoCluster::host_names(std::uint32_t agents) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 1; i <= agents; ++i) names.push_back("demo" + std::to_string(i));
+  return names;
+}
+
 Result<DemoCluster> DemoCluster::start(const fs::path& programs, std::uint32_t agents) {
   DemoCluster cluster;
   RETURN_IF_ERROR(cluster.make_folder());
   RETURN_IF_ERROR(cluster.start_coordinator(programs / "rehearsald"));
-  for (std::uint32_t i = 1; i <= agents; ++i)
-    RETURN_IF_ERROR(cluster.start_agent(programs / "rehearsal-agent", "demo" + std::to_string(i)));
+  for (const std::string& host : host_names(agents))
+    RETURN_IF_ERROR(cluster.start_agent(programs / "rehearsal-agent", host));
   RETURN_IF_ERROR(cluster.wait_until_joined());
   return cluster;
 }

@@ -18,14 +18,14 @@ class DemoCluster {
   /// The programs lie in `programs`. Returns when all agents have joined, or says which one did not
   /// and what it wrote.
   static Result<DemoCluster> start(const std::filesystem::path& programs, std::uint32_t agents);
+  /// What so many agents are called: "demo1" …
+  static std::vector<std::string> host_names(std::uint32_t agents);
   DemoCluster(DemoCluster&&) noexcept = default;
   DemoCluster& operator=(DemoCluster&&) = delete;
   ~DemoCluster();
 
   /// "127.0.0.1:40123".
   const std::string& coordinator() const { return coordinator_; }
-  /// "demo1" …
-  const std::vector<std::string>& hosts() const { return hosts_; }
 
  private:
   /// A folder that goes with its owner.

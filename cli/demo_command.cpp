@@ -4,10 +4,13 @@
 
 #include "cli/commands.hpp"
 #include "cli/demo_cluster.hpp"
+#include "cli/demo_drill.hpp"
 #include "cli/drill_file.hpp"
 #include "cli/installation.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/run_folder.hpp"
 #include "cli/run_session.hpp"
+#include "core/base/text.hpp"
 
 namespace rehearsal::cli {
 namespace {
@@ -19,22 +22,28 @@ struct DemoOptions {
   std::string out;
 };
 
-std::string drill_text(const DemoOptions& options, const std::vector<std::string>& hosts) {
-  std::string text = "drill: demo\niterations: " + std::to_string(options.iterations) +
-                     "\ntransport:\n  kind: tcp\njobs:\n  - name: " + options.profile +
-                     "\n    profile: " + options.profile + "\n    hosts:\n";
-  for (const std::string& host : hosts) text += "      - " + host + "\n";
-  return text;
+Result<DrillFile> load_demo(const DemoOptions& options) {
+  const auto hosts = DemoCluster::host_names(options.agents);
+  ASSIGN_OR_RETURN(
+      DrillFile drill,
+      load_drill_text(demo_drill(options.profile, options.iterations, hosts), "demo drill", "."));
+  const std::uint32_t ranks = drill.profiles.front().ranks;
+  if (options.agents > ranks)
+    return invalid("--agents " + std::to_string(options.agents) + ": profile " +
+                   in_quotes(options.profile) + " has " + std::to_string(ranks) +
+                   " ranks; expected 1 to " + std::to_string(ranks) + " agents");
+  return drill;
 }
 
 Result<ExitCode> run_demo(const DemoOptions& options) {
+  // All that the operator gave is looked at before a process is started.
+  ASSIGN_OR_RETURN(const DrillFile drill, load_demo(options));
+  if (!options.out.empty()) RETURN_IF_ERROR(check_run_folder_is_free(options.out));
   for (const char* program : {"rehearsald", "rehearsal-agent"})
     RETURN_IF_ERROR(sibling_program(program));
   Interrupts interrupts;  // from here on, so that an interrupt also ends the processes in order
   std::fprintf(stderr, "starting a coordinator and %u agents on 127.0.0.1\n", options.agents);
   ASSIGN_OR_RETURN(const DemoCluster cluster, DemoCluster::start(program_folder(), options.agents));
-  ASSIGN_OR_RETURN(const DrillFile drill,
-                   load_drill_text(drill_text(options, cluster.hosts()), "demo drill", "."));
   RunOptions run_options{cluster.coordinator(), std::nullopt, ""};
   if (!options.out.empty()) run_options.out = options.out;
   return run_drill(drill, run_options, interrupts);

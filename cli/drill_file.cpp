@@ -24,7 +24,7 @@ Result<NamedProfile> load_profile(const std::string& name, const fs::path& folde
                    find_profile(name, folder, shipped_profile_folders(program_folder())));
   ASSIGN_OR_RETURN(const std::string bytes, runtime::read_file(path, kProfileBytesMax));
   ASSIGN_OR_RETURN(const profile::Profile profile, profile::load_profile(bytes, path.string()));
-  return NamedProfile{name, profile::to_binary(profile)};
+  return NamedProfile{name, profile::to_binary(profile), profile.ranks};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ class OperatorSession;
 struct NamedProfile {
   std::string name;    ///< as in the drill
   std::string binary;  ///< its binary form
+  std::uint32_t ranks = 0;
 };
 
 /// A drill with all that the coordinator needs to plan it.

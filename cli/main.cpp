@@ -3,11 +3,14 @@
 #include <exception>
 
 #include "cli/commands.hpp"
+#include "cli/usage.hpp"
 
 namespace {
 
 using rehearsal::cli::Context;
 using rehearsal::cli::ExitCode;
+using rehearsal::cli::usage_error_text;
+using rehearsal::cli::version_text;
 
 constexpr const char* kFooter =
     "Exit codes: 0 pass, 1 warn, 2 fail, 3 unknown (a lost agent, a timeout, a refusal), 64 usage "
@@ -30,6 +33,7 @@ int run(int count, char** arguments) {
   CLI::App app{"rehearse: the traffic of a GPU training job, replayed between hosts from CPUs",
                "rehearse"};
   app.footer(kFooter);
+  app.set_version_flag("--version", version_text(), "print the version");
   app.require_subcommand(1);
   app.fallthrough();
   app.add_option("--coordinator", context.coordinator, "where rehearsald listens")
@@ -40,7 +44,9 @@ int run(int count, char** arguments) {
   try {
     app.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : static_cast<int>(ExitCode::usage);
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::fprintf(stderr, "rehearse: %s (rehearse --help)\n", usage_error_text(app, error).c_str());
+    return static_cast<int>(ExitCode::usage);
   }
   return static_cast<int>(context.exit_code);
 }

@@ -25,17 +25,10 @@ constexpr Duration kHeartbeatInterval = std::chrono::milliseconds{500};
 /// Longer than the agents' limit: nothing is at stake here but the report, and a coordinator that
 /// is gone closes the connection.
 constexpr Duration kSilenceLimit = std::chrono::seconds{10};
-constexpr ErrorCode kCodes[] = {
-    ErrorCode::invalid_input, ErrorCode::unsupported, ErrorCode::not_found,
-    ErrorCode::refused,       ErrorCode::too_large,   ErrorCode::protocol,
-    ErrorCode::disconnected,  ErrorCode::timed_out,   ErrorCode::system,
-};
 
 Error error_of(const protocol::Failure& failure) {
-  for (const ErrorCode code : kCodes)
-    if (to_string(code) == failure.code())
-      return Error{code, ErrorSource::control, failure.message()};
-  return Error{ErrorCode::protocol, ErrorSource::control, failure.message()};
+  return Error{error_code(failure.code()).value_or(ErrorCode::protocol), ErrorSource::control,
+               failure.message()};
 }
 
 Failure unreachable(const runtime::Endpoint& endpoint, const std::string& why) {

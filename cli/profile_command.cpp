@@ -23,7 +23,7 @@ void add_import(CLI::App& app, Context& context) {
                    "the profile to write; binary, or text if it ends in .yaml")
       ->required();
   command->callback([&context, options] {
-    context.exit_code = static_cast<ExitCode>(profile_import(options->places, options->output));
+    context.exit_code = profile_import(options->places, options->output);
   });
 }
 
@@ -36,9 +36,8 @@ void add_show(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("show", "print a profile as tables");
   command->add_option("FILE", options->file, "the profile, binary or YAML")->required();
   command->add_flag("--json", options->as_json, "print all of it as JSON");
-  command->callback([&context, options] {
-    context.exit_code = static_cast<ExitCode>(profile_show(options->file, options->as_json));
-  });
+  command->callback(
+      [&context, options] { context.exit_code = profile_show(options->file, options->as_json); });
 }
 
 void add_verify(CLI::App& app, Context& context) {
@@ -46,8 +45,7 @@ void add_verify(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
       "verify", "say all that is wrong with a profile; exits with 2 if anything");
   command->add_option("FILE", *file, "the profile, binary or YAML")->required();
-  command->callback(
-      [&context, file] { context.exit_code = static_cast<ExitCode>(profile_verify(*file)); });
+  command->callback([&context, file] { context.exit_code = profile_verify(*file); });
 }
 
 }  // namespace

@@ -74,12 +74,10 @@ Result<std::string> read_profile_file(const std::string& file) {
   return runtime::read_file(file, Bytes{profile::kBinaryBytesMax});
 }
 
-int report(const Error& error, int code) {
+ExitCode report(const Error& error, ExitCode code) {
   (void)report_error(error);
   return code;
 }
-
-int report(const Error& error) { return static_cast<int>(report_error(error)); }
 
 bool wants_text(const fs::path& path) {
   return path.extension() == ".yaml" || path.extension() == ".yml";
@@ -87,44 +85,45 @@ bool wants_text(const fs::path& path) {
 
 }  // namespace
 
-int profile_import(const std::vector<std::string>& folders_or_files, const std::string& output) {
+ExitCode profile_import(const std::vector<std::string>& folders_or_files,
+                        const std::string& output) {
   Result<std::vector<importer::CaptureFile>> captures = read_captures(folders_or_files);
-  if (!captures) return report(captures.error());
+  if (!captures) return report_error(captures.error());
   const fs::path path(output);
   const auto profile = importer::import_capture(std::move(*captures), path.stem().string());
-  if (!profile) return report(profile.error(), static_cast<int>(ExitCode::data));
+  if (!profile) return report(profile.error(), ExitCode::data);
   const std::string content =
       wants_text(path) ? profile::to_text(*profile) : profile::to_binary(*profile);
   if (const auto written = runtime::write_file_atomically(path, content); !written) {
-    return report(written.error());
+    return report_error(written.error());
   }
   std::printf("%s: %u ranks in %zu %s, %zu bytes, identity %s\n", output.c_str(), profile->ranks,
               profile->classes.size(), profile->classes.size() == 1 ? "class" : "classes",
               content.size(), profile::identity(*profile).c_str());
-  return 0;
+  return ExitCode::pass;
 }
 
-int profile_show(const std::string& file, bool json) {
+ExitCode profile_show(const std::string& file, bool json) {
   const auto bytes = read_profile_file(file);
-  if (!bytes) return report(bytes.error());
+  if (!bytes) return report_error(bytes.error());
   const auto profile = profile::load_profile(*bytes, file);
-  if (!profile) return report(profile.error(), static_cast<int>(ExitCode::fail));
+  if (!profile) return report(profile.error(), ExitCode::usage);
   std::fputs((json ? profile::to_json(*profile) : profile::show(*profile)).c_str(), stdout);
-  return 0;
+  return ExitCode::pass;
 }
 
-int profile_verify(const std::string& file) {
+ExitCode profile_verify(const std::string& file) {
   const auto bytes = read_profile_file(file);
-  if (!bytes) return report(bytes.error());
+  if (!bytes) return report_error(bytes.error());
   const auto profile = profile::read(*bytes, file);
-  if (!profile) return report(profile.error(), static_cast<int>(ExitCode::fail));
+  if (!profile) return report(profile.error(), ExitCode::fail);
   const auto problems = profile::problems(*profile);
   for (const std::string& problem : problems) {
     std::fprintf(stderr, "rehearse: %s: %s\n", file.c_str(), problem.c_str());
   }
-  if (!problems.empty()) return static_cast<int>(ExitCode::fail);
+  if (!problems.empty()) return ExitCode::fail;
   std::printf("%s: valid, identity %s\n", file.c_str(), profile::identity(*profile).c_str());
-  return 0;
+  return ExitCode::pass;
 }
 
 }  // namespace rehearsal::cli

@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "cli/commands.hpp"
 #include "core/report/table.hpp"
@@ -15,6 +17,10 @@ constexpr Bytes kSummaryBytesMax{256U << 20};
 
 Result<ExitCode> show_report(const std::filesystem::path& folder, bool as_json) {
   const std::filesystem::path path = folder / "summary.json";
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    return fail(ErrorCode::not_found, ErrorSource::config,
+                folder.string() + " is no run folder (it has no summary.json)");
   ASSIGN_OR_RETURN(const std::string text, runtime::read_file(path, kSummaryBytesMax));
   auto summary = report::read_summary(text);
   if (!summary) return Failure{summary.error().within(path.string())};

@@ -4,12 +4,16 @@
 #include "cli/commands.hpp"
 #include "cli/drill_file.hpp"
 #include "cli/interrupts.hpp"
+#include "cli/plan_answer.hpp"
 #include "cli/run_session.hpp"
 
 namespace rehearsal::cli {
 namespace {
 
-Result<ExitCode> run(const std::string& path, const RunOptions& options) {
+Result<ExitCode> run(const std::string& path, RunOptions options) {
+  if (!options.plan_hash.empty()) {
+    ASSIGN_OR_RETURN(options.plan_hash, parse_plan_hash(options.plan_hash));
+  }
   ASSIGN_OR_RETURN(const DrillFile drill, load_drill(path));
   Interrupts interrupts;
   return run_drill(drill, options, interrupts);
@@ -30,8 +34,10 @@ void add_run_command(CLI::App& app, Context& context) {
   command->add_option("--out", options->out, "new folder for the run's files (default runs/<run>)")
       ->type_name("DIR");
   command
-      ->add_option("--plan-hash", options->plan_hash,
-                   "run only if the plan still has this hash (rehearse plan prints it)")
+      ->add_option(
+          "--plan-hash", options->plan_hash,
+          "run only if the hash of the plan still begins so: 12 digits or more (rehearse plan "
+          "prints them)")
       ->type_name("HASH");
   command->callback([&context, options] {
     RunOptions run_options{context.coordinator, std::nullopt, options->plan_hash};

@@ -7,6 +7,7 @@
 #include "cli/drill_file.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/operator_session.hpp"
+#include "cli/plan_answer.hpp"
 #include "cli/run_folder.hpp"
 #include "cli/terminal.hpp"
 #include "core/report/table.hpp"
@@ -36,7 +37,8 @@ class RunSession {
     RETURN_IF_ERROR(upload_profiles(session_, drill));
     if (interrupts_.requested())
       return fail(ErrorCode::refused, ErrorSource::control, "interrupted before the run began");
-    RETURN_IF_ERROR(request(drill));
+    ASSIGN_OR_RETURN(const std::string hash, required_hash(drill));
+    RETURN_IF_ERROR(request(drill, hash));
     deadline_ = runtime::now() + kStartLimit;
     while (true) {
       ASSIGN_OR_RETURN(const std::optional<Envelope> message,
@@ -51,11 +53,22 @@ class RunSession {
   }
 
  private:
-  Result<void> request(const DrillFile& drill) {
+  /// The whole hash that begins as the operator said: the coordinator compares all of it. Empty:
+  /// any.
+  Result<std::string> required_hash(const DrillFile& drill) {
+    if (options_.plan_hash.empty()) return std::string{};
+    ASSIGN_OR_RETURN(const PlanAnswer plan, ask_for_plan(session_, drill));
+    if (plan.hash.starts_with(options_.plan_hash)) return plan.hash;
+    return fail(ErrorCode::refused, ErrorSource::control,
+                "the plan is now " + plan.hash + ", not " + options_.plan_hash +
+                    ": the drill, a profile or the agents have changed; plan again");
+  }
+
+  Result<void> request(const DrillFile& drill, const std::string& plan_hash) {
     Envelope message;
     message.mutable_run_request()->set_drill_text(drill.text);
     message.mutable_run_request()->set_drill_file(drill.name);
-    message.mutable_run_request()->set_plan_hash(options_.plan_hash);
+    message.mutable_run_request()->set_plan_hash(plan_hash);
     return session_.send(message);
   }
 
@@ -84,7 +97,7 @@ class RunSession {
         options_.out ? *options_.out : std::filesystem::path{"runs"} / run_;
     RETURN_IF_ERROR(check_run_folder_is_free(out));
     folder_.emplace(out);
-    progress_.say("run " + run_ + ", plan " + started.plan_hash());
+    progress_.say("run " + run_ + ", plan " + shown_hash(started.plan_hash()));
     if (!is_stopping_) deadline_ = runtime::now() + drill.drill.limits.duration + kOverheadMax;
     return is_stopping_ ? send_stop() : Result<void>{};
   }

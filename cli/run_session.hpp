@@ -16,7 +16,7 @@ struct RunOptions {
   std::string coordinator;
   /// Where the files of the run go; none: runs/<run id>.
   std::optional<std::filesystem::path> out;
-  /// Refuse another plan than the one with this hash; empty: any.
+  /// Refuse a plan whose hash does not begin with these digits (parse_plan_hash()); empty: any.
   std::string plan_hash;
 };
 

@@ -10,6 +10,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
+ordered_json run_json(const std::string& run) {
+  return run.empty() ? ordered_json(nullptr) : ordered_json(run);
+}
+
 double seconds(std::uint64_t nanoseconds) { return static_cast<double>(nanoseconds) * 1e-9; }
 
 Duration duration(std::uint64_t nanoseconds) {
@@ -55,7 +59,7 @@ ordered_json agent_json(const protocol::AgentStatus& agent) {
   ordered_json json{{"host", agent.host()},
                     {"address", agent.address()},
                     {"software", agent.software()},
-                    {"run", agent.run()},
+                    {"run", run_json(agent.run())},
                     {"clock", clock_json(agent.clock())},
                     {"silence_seconds", seconds(agent.silence_ns())},
                     {"nics", ordered_json::array()}};
@@ -85,7 +89,7 @@ std::string status_json(const protocol::StatusReply& status) {
   ordered_json json{{"schema_version", 1},
                     {"software", status.software()},
                     {"state", status.state()},
-                    {"run", status.run()},
+                    {"run", run_json(status.run())},
                     {"iterations_done", status.iterations_done()},
                     {"iterations", status.iterations()},
                     {"agents", ordered_json::array()}};

@@ -10,8 +10,13 @@ namespace {
 
 constexpr std::uint32_t kBarWidth = 24;
 
+/// Before a run is on its way a count would say nothing.
+bool has_count(const RunState& state) {
+  return state.iterations > 0 && (state.state == "running" || state.iterations_done > 0);
+}
+
 std::string count_of(const RunState& state) {
-  if (state.iterations == 0) return state.state;
+  if (!has_count(state)) return state.state;
   return state.state + " " + std::to_string(state.iterations_done) + "/" +
          std::to_string(state.iterations);
 }
@@ -35,7 +40,7 @@ std::string cut_to_columns(const std::string& line, std::size_t columns) {
 
 std::string progress_line(const RunState& state) {
   std::string line = count_of(state);
-  if (state.iterations > 0) {
+  if (has_count(state)) {
     const std::uint64_t done = std::min(state.iterations_done, state.iterations);
     const auto filled = static_cast<std::uint32_t>(done * kBarWidth / state.iterations);
     line += "  [";

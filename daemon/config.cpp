@@ -9,10 +9,10 @@ Result<void> apply(const yaml::Document& document, Config& config) {
                    document.root().as_mapping(
                        {"listen", "metrics", "store", "store_runs_max", "drain_limit", "log"}));
   if (const auto node = keys.optional("listen")) {
-    ASSIGN_OR_RETURN(config.listen, runtime::endpoint_of(*node));
+    ASSIGN_OR_RETURN(config.listen, runtime::listen_endpoint_of(*node));
   }
   if (const auto node = keys.optional("metrics")) {
-    ASSIGN_OR_RETURN(config.metrics, runtime::endpoint_of(*node));
+    ASSIGN_OR_RETURN(config.metrics, runtime::listen_endpoint_of(*node));
   }
   if (const auto node = keys.optional("store")) {
     ASSIGN_OR_RETURN(config.store, node->text());

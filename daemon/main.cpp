@@ -27,10 +27,10 @@ Result<Config> read_config(const Flags& flags) {
     RETURN_IF_ERROR(apply(document, config));
   }
   if (!flags.listen.empty()) {
-    ASSIGN_OR_RETURN(config.listen, runtime::parse_endpoint(flags.listen));
+    ASSIGN_OR_RETURN(config.listen, runtime::parse_listen_endpoint(flags.listen));
   }
   if (!flags.metrics.empty()) {
-    ASSIGN_OR_RETURN(config.metrics, runtime::parse_endpoint(flags.metrics));
+    ASSIGN_OR_RETURN(config.metrics, runtime::parse_listen_endpoint(flags.metrics));
   }
   if (!flags.store.empty()) config.store = flags.store;
   if (!flags.announce.empty()) config.announce = flags.announce;

@@ -16,6 +16,13 @@ Result<Endpoint> endpoint_of(const yaml::Node& node) {
   return endpoint;
 }
 
+Result<Endpoint> listen_endpoint_of(const yaml::Node& node) {
+  ASSIGN_OR_RETURN(const std::string text, node.text());
+  auto endpoint = parse_listen_endpoint(text);
+  if (!endpoint) return node.wrong(endpoint.error().message, "");
+  return endpoint;
+}
+
 Result<LogThreshold> parse_log_threshold(std::string_view text) {
   if (text == "info") return LogThreshold::info;
   if (text == "warning") return LogThreshold::warning;

@@ -14,6 +14,8 @@ Result<yaml::Document> load_config(const std::filesystem::path& path);
 
 /// Values that both daemons' files have.
 Result<Endpoint> endpoint_of(const yaml::Node& node);
+/// The same for an address to listen on: an IP address.
+Result<Endpoint> listen_endpoint_of(const yaml::Node& node);
 Result<LogThreshold> log_threshold_of(const yaml::Node& node);
 
 /// "info", "warning", "error".

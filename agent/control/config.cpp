@@ -43,7 +43,7 @@ Result<void> apply(const yaml::Document& document, Config& config) {
     ASSIGN_OR_RETURN(config.shared_nics, node->boolean());
   }
   if (const auto node = keys.optional("metrics")) {
-    ASSIGN_OR_RETURN(config.metrics, runtime::endpoint_of(*node));
+    ASSIGN_OR_RETURN(config.metrics, runtime::listen_endpoint_of(*node));
   }
   if (const auto node = keys.optional("drain_limit")) {
     ASSIGN_OR_RETURN(config.drain_limit, node->duration());

@@ -3,6 +3,11 @@
 #include <cstring>
 
 namespace rehearsal {
+namespace {
+
+constexpr ErrorCode kErrorCodeLast = ErrorCode::system;
+
+}  // namespace
 
 std::string_view to_string(ErrorCode code) {
   switch (code) {
@@ -44,6 +49,12 @@ std::string_view to_string(ErrorSource source) {
 
 Error Error::within(std::string context) const {
   return Error{code, source, std::move(context), std::make_shared<const Error>(*this)};
+}
+
+std::optional<ErrorCode> error_code(std::string_view text) {
+  for (int number = 0; number <= static_cast<int>(kErrorCodeLast); ++number)
+    if (const auto code = static_cast<ErrorCode>(number); to_string(code) == text) return code;
+  return std::nullopt;
 }
 
 std::string Error::text() const {

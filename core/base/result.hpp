@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -27,6 +28,9 @@ enum class ErrorSource { config, control, transport, host };
 
 std::string_view to_string(ErrorCode code);
 std::string_view to_string(ErrorSource source);
+
+/// The code that to_string() spells so; none for any other text.
+std::optional<ErrorCode> error_code(std::string_view text);
 
 /// An expected failure. Each layer may add one line of context; the place that decides logs it
 /// once.

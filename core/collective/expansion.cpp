@@ -6,7 +6,7 @@ namespace rehearsal::collective {
 
 namespace {
 
-/// What PyTorch's barrier on NCCL is: an all_reduce of one float (docs/decisions/0006).
+/// What PyTorch's barrier on NCCL is: an all_reduce of one float (docs/decisions/0005).
 constexpr std::uint64_t kBarrierBytes = 4;
 
 template <typename T>

@@ -51,7 +51,7 @@ constexpr Range channel_part(std::uint64_t bytes, std::uint32_t channels, std::u
 
 /// Chunk `index` of the `count` chunks of one ring loop of `bytes`. The first is NCCL's chunk
 /// (ceil(bytes / count) aligned up to 16 B); the others are that or 16 B less, so that each stays
-/// within 16 B of bytes / count (docs/decisions/0006).
+/// within 16 B of bytes / count (docs/decisions/0005).
 constexpr Range loop_chunk(std::uint64_t bytes, std::uint64_t count, std::uint64_t index) {
   const auto boundary = [&](std::uint64_t i) {
     return std::min(align_up(divide_up(i * bytes, count)), bytes);

@@ -168,7 +168,7 @@ bool SystemCluster::wait_for_free_agents(std::size_t count, Duration patience) {
     const auto status = nlohmann::json::parse(rehearse({"status", "--json"}, code), nullptr, false);
     if (code == 0 && status.is_object()) {
       std::size_t is_free = 0;
-      for (const auto& agent : status["agents"]) is_free += agent["run"] == "" ? 1 : 0;
+      for (const auto& agent : status["agents"]) is_free += agent["run"].is_null() ? 1 : 0;
       if (is_free == count && status["agents"].size() == count) return true;
     }
     pause();

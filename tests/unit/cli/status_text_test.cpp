@@ -1,6 +1,6 @@
 #include "cli/status_text.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "tests/support/golden.hpp"
 
@@ -53,6 +53,7 @@ TEST(StatusText, WithoutAgentsAndRun) {
   status.set_software("rehearsald 0.1.0");
   status.set_state("idle");
   EXPECT_EQ(status_text(status), "rehearsald 0.1.0: no run, 0 agents\n");
+  EXPECT_THAT(status_json(status), testing::HasSubstr("\"run\": null"));
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ TEST(ProgressLine, MoreDoneThanPlannedFillsTheBarAndNoMore) {
   EXPECT_EQ(progress_line({"running", 9, 3, ""}), "running 9/3  [████████████████████████]");
 }
 
-TEST(ProgressLine, HasNoBarBeforeIterationsAreKnown) {
+TEST(ProgressLine, HasNeitherBarNorCountBeforeIterationsBegin) {
   EXPECT_EQ(progress_line({"preparing", 0, 0, ""}), "preparing");
+  EXPECT_EQ(progress_line({"connecting", 0, 20, ""}), "connecting");
   EXPECT_EQ(progress_text({"preparing", 0, 0, "waiting for h2"}), "preparing, waiting for h2");
 }
 
@@ -62,7 +63,7 @@ TEST(ProgressLine, OffTerminalEachNewStateAndNoteIsALineAndIterationsAreRare) {
   line.show({"running", 2, 4, "waiting for h2"}, start + milliseconds{40});
   line.show({"running", 3, 4, "waiting for h2"}, start + milliseconds{1030});
   EXPECT_EQ(output.text(),
-            "preparing 0/4\n"
+            "preparing\n"
             "running 0/4\n"
             "running 2/4, waiting for h2\n"
             "running 3/4, waiting for h2\n");

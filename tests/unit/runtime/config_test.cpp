@@ -22,6 +22,17 @@ TEST(Endpoint, ReadsWhatPeopleWrite) {
   }
 }
 
+TEST(Endpoint, ListensOnIpAddressesOnly) {
+  EXPECT_EQ(parse_listen_endpoint("10.78.0.1:0"), (Endpoint{"10.78.0.1", 0}));
+  EXPECT_EQ(parse_listen_endpoint("[fd00::1]:7470"), (Endpoint{"fd00::1", 7470}));
+  for (const char* text : {"7470", "head-node:7470", "10.78.0:7470x"}) {
+    const auto endpoint = parse_listen_endpoint(text);
+    ASSERT_FALSE(endpoint) << text;
+    EXPECT_THAT(endpoint.error().message,
+                HasSubstr("right would be 10.78.0.1:7470 or [fd00::1]:7470"));
+  }
+}
+
 TEST(Endpoint, WritesWhatItReads) {
   for (const char* text : {"10.78.0.1:7470", "[fd00::1]:1", "head-node:2"}) {
     EXPECT_EQ(to_string(*parse_endpoint(text)), text);

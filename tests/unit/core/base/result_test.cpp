@@ -32,5 +32,15 @@ TEST(Error, EachLayerAddsItsLine) {
   EXPECT_EQ(error.code, ErrorCode::invalid_input);
 }
 
+TEST(ErrorCode, IsReadAsItIsWritten) {
+  for (const ErrorCode code :
+       {ErrorCode::invalid_input, ErrorCode::unsupported, ErrorCode::not_found, ErrorCode::refused,
+        ErrorCode::too_large, ErrorCode::protocol, ErrorCode::disconnected, ErrorCode::timed_out,
+        ErrorCode::system})
+    EXPECT_EQ(error_code(to_string(code)), code) << to_string(code);
+  EXPECT_EQ(error_code("unknown"), std::nullopt);
+  EXPECT_EQ(error_code(""), std::nullopt);
+}
+
 }  // namespace
 }  // namespace rehearsal
