@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/drill_file.hpp"
@@ -10,9 +11,10 @@
 namespace rehearsal::cli {
 namespace {
 
-Result<ExitCode> run(const std::string& path, RunOptions options) {
-  if (!options.plan_hash.empty()) {
-    ASSIGN_OR_RETURN(options.plan_hash, parse_plan_hash(options.plan_hash));
+Result<ExitCode> run(const std::string& path, const std::optional<std::string>& plan_hash,
+                     RunOptions options) {
+  if (plan_hash) {
+    ASSIGN_OR_RETURN(options.plan_hash, parse_plan_hash(*plan_hash));
   }
   ASSIGN_OR_RETURN(const DrillFile drill, load_drill(path));
   Interrupts interrupts;
@@ -25,7 +27,7 @@ void add_run_command(CLI::App& app, Context& context) {
   struct Options {
     std::string drill;
     std::string out;
-    std::string plan_hash;
+    std::optional<std::string> plan_hash;
   };
   auto options = std::make_shared<Options>();
   CLI::App* command =
@@ -40,9 +42,9 @@ void add_run_command(CLI::App& app, Context& context) {
           "prints them)")
       ->type_name("HASH");
   command->callback([&context, options] {
-    RunOptions run_options{context.coordinator, std::nullopt, options->plan_hash};
+    RunOptions run_options{context.coordinator, std::nullopt, ""};
     if (!options->out.empty()) run_options.out = options->out;
-    const auto code = run(options->drill, run_options);
+    const auto code = run(options->drill, options->plan_hash, run_options);
     context.exit_code = code ? *code : report_error(code.error());
   });
 }

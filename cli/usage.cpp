@@ -65,7 +65,7 @@ std::string usage_error_text(const CLI::App& app, const CLI::ParseError& error) 
   }
   if (!commands.empty() && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     const std::vector<std::string_view> words(commands.begin(), commands.end());
-    return full_name(command) + " needs a command: " + joined(words);
+    return "no command given; there are " + joined(words);
   }
   return error.what();
 }

@@ -44,8 +44,8 @@ TEST(Usage, UnknownOptionsAreNamedWithTheRightOne) {
 }
 
 TEST(Usage, WhatIsMissingOrTooMuch) {
-  EXPECT_EQ(said_of({}), "rehearse needs a command: profile, run, report");
-  EXPECT_EQ(said_of({"profile"}), "rehearse profile needs a command: import, show, verify");
+  EXPECT_EQ(said_of({}), "no command given; there are profile, run, report");
+  EXPECT_EQ(said_of({"profile"}), "no command given; there are import, show, verify");
   EXPECT_EQ(said_of({"report", "a", "b"}), "'b' is one word too many for rehearse report");
   EXPECT_THAT(said_of({"run"}), testing::HasSubstr("DRILL"));
 }
