@@ -43,8 +43,9 @@ std::string_view to_string(SyncMode mode);
 
 struct Limits {
   Duration duration = std::chrono::minutes{10};  ///< of the whole run, from the first start
-  Duration progress = std::chrono::seconds{30};  ///< nothing moved (no op, no message) for this long: timed out
-  Duration start_skew = Duration::zero();        ///< zero: no limit; over it: verdict warn
+  Duration progress =
+      std::chrono::seconds{30};  ///< nothing moved (no op, no message) for this long: timed out
+  Duration start_skew = Duration::zero();  ///< zero: no limit; over it: verdict warn
 
   bool operator==(const Limits&) const = default;
 };
