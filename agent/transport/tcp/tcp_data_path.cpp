@@ -1,6 +1,8 @@
 // The data path of TcpTransport: no allocation, no lock, no log, no exception in here.
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +19,13 @@ namespace {
 // A system call moves bytes for many microseconds, several connections take their turn in one poll:
 // the bins want the instant of the call, not that of the turn.
 Instant clock_now() noexcept { return std::chrono::steady_clock::now(); }
+
+// Takes up to `bytes` off a stream and lets the kernel drop them (tcp(7), MSG_TRUNC). The call is
+// made directly: sanitizers wrap recv() and take the absent buffer for one that is written to.
+std::int64_t receive_nothing(int socket, std::size_t bytes) noexcept {
+  return ::syscall(SYS_recvfrom, socket, nullptr, bytes, MSG_TRUNC | MSG_DONTWAIT, nullptr,
+                   nullptr);
+}
 
 }  // namespace
 
@@ -254,7 +263,7 @@ void TcpTransport::State::discard_payload(Connection& connection) noexcept {
   const std::size_t asked = static_cast<std::size_t>(
       std::min<std::uint64_t>(connection.reader.payload_remaining(), options.call_bytes_max));
   ++statistics.receive_calls;
-  const auto got = ::recv(connection.socket.get(), nullptr, asked, MSG_TRUNC | MSG_DONTWAIT);
+  const auto got = receive_nothing(connection.socket.get(), asked);
   after_read(connection, got, asked);
   if (got > 0)
     account(connection, connection.reader.skip(static_cast<std::uint64_t>(got)),
