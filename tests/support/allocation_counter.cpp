@@ -30,8 +30,8 @@ namespace rehearsal::test {
 std::uint64_t allocations() noexcept { return count; }
 }  // namespace rehearsal::test
 
-// All forms, also nothrow (std::stable_sort): a sanitizer brings its own of any that is left out, and
-// then memory of one is freed by the other.
+// All forms, also nothrow (std::stable_sort): a sanitizer brings its own of any that is left out,
+// and then memory of one is freed by the other.
 void* operator new(std::size_t size) { return allocate(size); }
 void* operator new[](std::size_t size) { return allocate(size); }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
