@@ -20,8 +20,6 @@ constexpr Duration kSpin = std::chrono::microseconds{250};
 
 Instant clock_now() noexcept { return std::chrono::steady_clock::now(); }
 
-std::string seconds_text(Duration duration) { return format_duration(duration); }
-
 }  // namespace
 
 WorkerThread::WorkerThread(WorkerOptions options, Waiter waiter)
@@ -168,10 +166,10 @@ void WorkerThread::report_progress(Instant now) {
     case ProgressWatch::Verdict::fine:
       break;
     case ProgressWatch::Verdict::stalled:
-      return fail("nothing moved for " + seconds_text(limits.progress), cycle_->waiting_for());
+      return fail("nothing moved for " + format_duration(limits.progress), cycle_->waiting_for());
     case ProgressWatch::Verdict::too_long:
       if (cycle_->finished()) break;
-      return fail("the run took longer than " + seconds_text(limits.duration),
+      return fail("the run took longer than " + format_duration(limits.duration),
                   cycle_->waiting_for());
   }
   if (stage_ != Stage::replaying || outbox_.room() <= kEventsReserved) return;

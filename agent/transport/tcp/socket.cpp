@@ -57,9 +57,6 @@ Result<void> apply(int socket, const SocketSettings& settings) {
       set_buffer(socket, SO_SNDBUF, SO_SNDBUFFORCE, settings.send_buffer_bytes, "SO_SNDBUF"));
   RETURN_IF_ERROR(
       set_buffer(socket, SO_RCVBUF, SO_RCVBUFFORCE, settings.receive_buffer_bytes, "SO_RCVBUF"));
-  if (settings.unsent_bytes_max > 0)
-    RETURN_IF_ERROR(set_number(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT,
-                               static_cast<int>(settings.unsent_bytes_max), "TCP_NOTSENT_LOWAT"));
   return {};
 }
 

@@ -60,7 +60,6 @@ struct SocketSettings {
   std::string congestion_control;  ///< empty: the host's default
   std::size_t send_buffer_bytes = 0;
   std::size_t receive_buffer_bytes = 0;
-  std::size_t unsent_bytes_max = 0;  ///< TCP_NOTSENT_LOWAT; zero: the host's default
 };
 
 /// A non-blocking listener on `address` and a port that the kernel chooses. Accepted sockets

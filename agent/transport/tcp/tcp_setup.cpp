@@ -35,8 +35,7 @@ Result<std::unique_ptr<TcpTransport>> TcpTransport::create(TcpOptions options) {
   state.listeners.resize(options.nic_addresses.size());
   state.socket_settings = {.congestion_control = options.congestion_control,
                            .send_buffer_bytes = options.send_buffer_bytes,
-                           .receive_buffer_bytes = options.receive_buffer_bytes,
-                           .unsent_bytes_max = options.unsent_bytes_max};
+                           .receive_buffer_bytes = options.receive_buffer_bytes};
   state.options = std::move(options);
   return transport;
 }

@@ -29,7 +29,6 @@ struct TcpOptions {
   /// Socket buffers; zero leaves the kernel's automatic tuning on.
   std::size_t send_buffer_bytes = 0;
   std::size_t receive_buffer_bytes = 0;
-  std::size_t unsent_bytes_max = 0;
   /// Payload is sent from a buffer of this size, again and again, and received into one: both stay
   /// in the cache.
   std::size_t payload_bytes = 64U << 10;
