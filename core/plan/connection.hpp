@@ -4,11 +4,16 @@
 #include <cstdint>
 
 #include "core/base/ids.hpp"
+#include "core/profile/op.hpp"
 
 namespace rehearsal::plan {
 
 /// Collectives and point-to-point ops have connections of their own, as in NCCL.
 enum class ConnectionUse : std::uint8_t { collective, point_to_point };
+constexpr ConnectionUse use_of(profile::OpKind kind) {
+  return profile::is_point_to_point(kind) ? ConnectionUse::point_to_point
+                                          : ConnectionUse::collective;
+}
 
 /// Who a connection is: one direction, source → destination, with its own credits. Unique in a run.
 struct ConnectionKey {

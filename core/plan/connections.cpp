@@ -38,8 +38,7 @@ class Collector {
   void add_op(JobIndex job, OpExpander& expander, Rank rank, const profile::Op& op) {
     const collective::Expansion expansion = expander.expand(op, rank);
     const auto& bindings = plan_.jobs[job.value].bindings;
-    const auto use = profile::is_point_to_point(op.kind) ? ConnectionUse::point_to_point
-                                                         : ConnectionUse::collective;
+    const ConnectionUse use = use_of(op.kind);
     const auto add = [&](bool sent) {
       traffic_.clear();
       sent ? expansion.append_sent(traffic_) : expansion.append_received(traffic_);
