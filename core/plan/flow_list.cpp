@@ -130,7 +130,7 @@ void FlowList::fill(FlowLine& line, const collective::Step& step) {
   line.from = source;
   line.to = target;
   if (line.on_wire) line.to.nic = rails_.arrival(source, target);
-  line.bytes = Bytes{step.bytes};
+  line.bytes = Bytes{step.wire};
   line.after = after_;
   line.after_ops = order(*rank_).ops[*op_].after;
 }

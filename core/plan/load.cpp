@@ -146,7 +146,7 @@ class Adder {
 
   void add(const Binding& source, const Binding& destination, const collective::Traffic& traffic,
            std::uint64_t times, bool first) {
-    const std::uint64_t bytes = traffic.bytes * times;
+    const std::uint64_t bytes = traffic.amount.wire * times;
     if (source.host == destination.host) {
       job_load_.local += Bytes{bytes};
       if (first) ++load_.connections[source.host.value].local;
@@ -159,7 +159,7 @@ class Adder {
     const std::uint32_t nic = nics_.of(destination.host, rails_.arrival(source, destination));
     if (to_nic_[nic].messages == 0) touched_.push_back(nic);
     to_nic_[nic].bytes += bytes;
-    to_nic_[nic].messages += traffic.messages * times;
+    to_nic_[nic].messages += traffic.amount.messages * times;
   }
 
   /// All that `source` sends for this job is known: its flows.
