@@ -46,4 +46,9 @@ TreeNode tree_node(std::uint32_t tree, std::uint32_t nodes, std::uint32_t node) 
   return result;
 }
 
+std::uint32_t tree_root(std::uint32_t tree, std::uint32_t nodes) {
+  if (tree == 0) return 0;
+  return nodes % 2 == 0 ? nodes - 1 : 1 % nodes;
+}
+
 }  // namespace rehearsal::collective

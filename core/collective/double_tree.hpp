@@ -29,4 +29,7 @@ struct TreeNode {
 /// tree every node sends and receives about as much.
 TreeNode tree_node(std::uint32_t tree, std::uint32_t nodes, std::uint32_t node);
 
+/// The node without a parent.
+std::uint32_t tree_root(std::uint32_t tree, std::uint32_t nodes);
+
 }  // namespace rehearsal::collective

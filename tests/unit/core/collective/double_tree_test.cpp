@@ -60,6 +60,7 @@ TEST(DoubleTree, EveryNodeButTheRootHasOneParentAndComesFromTheRoot) {
         const TreeNode here = tree_node(tree, nodes, node);
         if (here.parent == kNone) {
           ++roots;
+          EXPECT_EQ(tree_root(tree, nodes), node);
           continue;
         }
         EXPECT_EQ(tree_node(tree, nodes, here.parent).children[here.child_index], node);
