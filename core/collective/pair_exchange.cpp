@@ -35,13 +35,12 @@ std::uint64_t PairBytes::from_to(std::uint32_t source, std::uint32_t to) const n
   return 0;
 }
 
-PairCut PairCut::of(std::uint64_t bytes, const Settings& settings) noexcept {
-  const std::uint64_t chunk = settings.point_to_point_chunk.count();
+PairCut PairCut::of(std::uint64_t bytes, const Choice& choice) noexcept {
+  const std::uint64_t chunk = choice.chunk.count();
   PairCut cut;
   if (bytes == 0) return cut;
   cut.parts = 1;
-  while (divide_up(bytes, cut.parts) > chunk && cut.parts * 2 <= settings.point_to_point_channels)
-    cut.parts *= 2;
+  while (divide_up(bytes, cut.parts) > chunk && cut.parts * 2 <= choice.channels) cut.parts *= 2;
   // NCCL aligns parts to 4 KiB, a 32nd of its chunk.
   const std::uint64_t alignment = std::clamp<std::uint64_t>(chunk / 32, kAlignment, 4096);
   cut.part_bytes = align_up(divide_up(bytes, cut.parts), alignment);
@@ -55,11 +54,11 @@ PairCut PairCut::of(std::uint64_t bytes, const Settings& settings) noexcept {
   return cut;
 }
 
-PairExchange::PairExchange(PairBytes pairs, Place place, const Settings& settings) noexcept
-    : pairs_(pairs), place_(place), settings_(settings) {
-  if (place.size < 2) return;
+PairExchange::PairExchange(PairBytes pairs, std::uint32_t position, const Shape& shape,
+                           const Choice& choice) noexcept
+    : pairs_(pairs), position_(position), order_(shape.size(), shape.group()), choice_(choice) {
   using Kind = PairBytes::Kind;
-  const bool is_root = place.position == pairs.root;
+  const bool is_root = position == pairs.root;
   switch (pairs.kind) {
     case Kind::all_to_all:
     case Kind::per_peer:
@@ -73,17 +72,17 @@ PairExchange::PairExchange(PairBytes pairs, Place place, const Settings& setting
       break;
     case Kind::single:
       sends_ = is_root;
-      receives_ = place.position == pairs.destination;
+      receives_ = position == pairs.destination;
       break;
   }
-  if (pairs.kind != Kind::single) slots_ = std::min(kPeersPerChannel, place.size - 1);
+  if (pairs.kind != Kind::single) slots_ = std::min(kPeersPerChannel, shape.size() - 1);
 }
 
 PairExchange::Cursor::Cursor(const PairExchange& algorithm, std::uint32_t lane) noexcept
     : pairs_(algorithm.pairs_),
-      settings_(algorithm.settings_),
-      order_(algorithm.place_.size, algorithm.place_.group),
-      position_(algorithm.place_.position),
+      choice_(algorithm.choice_),
+      order_(algorithm.order_),
+      position_(algorithm.position_),
       slots_(algorithm.slots_),
       slot_(lane % slots_) {
   const std::uint32_t channel = lane / slots_ % algorithm.channels();
@@ -93,14 +92,14 @@ PairExchange::Cursor::Cursor(const PairExchange& algorithm, std::uint32_t lane) 
 }
 
 bool PairExchange::Cursor::next_part() noexcept {
-  const std::uint32_t channels = settings_.point_to_point_channels;
+  const std::uint32_t channels = choice_.channels;
   const bool sent = step_.action == Action::send;
   PeerOrder::Round round;
   while (rounds_.next(order_, round)) {
     const std::uint32_t peer = sent ? order_.to(position_, round) : order_.from(position_, round);
     const std::uint64_t bytes =
         sent ? pairs_.from_to(position_, peer) : pairs_.from_to(peer, position_);
-    const PairCut cut = PairCut::of(bytes, settings_);
+    const PairCut cut = PairCut::of(bytes, choice_);
     const std::uint32_t part =
         (step_.channel + channels - first_channel(order_, round, channels)) % channels;
     if (part >= cut.parts || peers_seen_++ % slots_ != slot_) continue;
@@ -121,29 +120,31 @@ bool PairExchange::Cursor::next(Step& step) noexcept {
     return false;
   }
   step_.bytes = std::min(chunk_, end_ - step_.offset);
+  step_.wire = wire_bytes(choice_.protocol, step_.bytes);
   step = step_;
   return true;
 }
 
 void PairExchange::append(bool sent, std::vector<Traffic>& out) const {
-  const PeerOrder order{place_.size, place_.group};
+  const auto wire_of = [&](std::uint64_t size) { return wire_bytes(choice_.protocol, size); };
   PeerOrder::Iterator rounds;
   PeerOrder::Round round;
-  while (rounds.next(order, round)) {
-    const std::uint32_t peer =
-        sent ? order.to(place_.position, round) : order.from(place_.position, round);
+  while (rounds.next(order_, round)) {
+    const std::uint32_t peer = sent ? order_.to(position_, round) : order_.from(position_, round);
     const std::uint64_t bytes =
-        sent ? pairs_.from_to(place_.position, peer) : pairs_.from_to(peer, place_.position);
-    const PairCut cut = PairCut::of(bytes, settings_);
+        sent ? pairs_.from_to(position_, peer) : pairs_.from_to(peer, position_);
+    const PairCut cut = PairCut::of(bytes, choice_);
     for (std::uint32_t part = 0; part < cut.parts; ++part) {
       const std::uint64_t begin = part * cut.part_bytes;
       const std::uint64_t size = std::min(cut.part_bytes, bytes - begin);
-      const std::uint32_t channel = (first_channel(order, round, channels()) + part) % channels();
+      const std::uint32_t channel = (first_channel(order_, round, channels()) + part) % channels();
+      const std::uint64_t chunks = size / cut.chunk;
+      const std::uint64_t rest = size % cut.chunk;
       out.push_back({.peer = peer,
                      .channel = static_cast<std::uint16_t>(channel),
-                     .bytes = size,
-                     .messages = divide_up(size, cut.chunk),
-                     .message_bytes_max = std::min(size, cut.chunk)});
+                     .amount = {size, chunks * wire_of(cut.chunk) + wire_of(rest),
+                                chunks + (rest > 0 ? 1 : 0)},
+                     .message_bytes_max = wire_of(std::min(size, cut.chunk))});
     }
   }
 }

@@ -3,9 +3,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/collective/choice.hpp"
 #include "core/collective/partition.hpp"
 #include "core/collective/peer_order.hpp"
-#include "core/collective/settings.hpp"
+#include "core/collective/shape.hpp"
 #include "core/collective/step.hpp"
 #include "core/collective/traffic.hpp"
 #include "core/profile/profile.hpp"
@@ -34,7 +35,7 @@ struct PairCut {
   std::uint64_t part_bytes = 0;
   std::uint64_t chunk = 0;
 
-  static PairCut of(std::uint64_t bytes, const Settings& settings) noexcept;
+  static PairCut of(std::uint64_t bytes, const Choice& choice) noexcept;
 };
 
 /// all_to_all, gather, scatter, send, recv: grouped sends and receives in NCCL's peer order
@@ -46,7 +47,8 @@ class PairExchange {
  public:
   static constexpr std::uint32_t kPeersPerChannel = 8;
 
-  PairExchange(PairBytes pairs, Place place, const Settings& settings) noexcept;
+  PairExchange(PairBytes pairs, std::uint32_t position, const Shape& shape,
+               const Choice& choice) noexcept;
 
   class Cursor {
    public:
@@ -57,7 +59,7 @@ class PairExchange {
     bool next_part() noexcept;
 
     PairBytes pairs_;
-    Settings settings_;
+    Choice choice_;
     PeerOrder order_;
     PeerOrder::Iterator rounds_;
     std::uint32_t position_;
@@ -76,12 +78,13 @@ class PairExchange {
 
  private:
   std::uint32_t directions() const noexcept { return (sends_ ? 1U : 0U) + (receives_ ? 1U : 0U); }
-  std::uint32_t channels() const noexcept { return settings_.point_to_point_channels; }
+  std::uint32_t channels() const noexcept { return choice_.channels; }
   void append(bool sent, std::vector<Traffic>& out) const;
 
   PairBytes pairs_;
-  Place place_;
-  Settings settings_;
+  std::uint32_t position_;
+  PeerOrder order_;
+  Choice choice_;
   bool sends_ = false;
   bool receives_ = false;
   std::uint32_t slots_ = 1;

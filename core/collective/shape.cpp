@@ -57,6 +57,12 @@ Shape::Shape(std::span<const Member> members) : members_(members.begin(), member
   node_begin_.push_back(static_cast<std::uint32_t>(by_node_.size()));
 }
 
+Shape Shape::in_order(std::span<const Member> members) {
+  Shape shape{members};
+  shape.in_order_ = true;
+  return shape;
+}
+
 Shape Shape::flat(std::uint32_t size) {
   std::vector<Member> members(size);
   for (std::uint32_t i = 0; i < size; ++i) members[i].node = i;
@@ -64,12 +70,14 @@ Shape Shape::flat(std::uint32_t size) {
 }
 
 std::uint32_t Shape::ring_index(std::uint32_t channel, std::uint32_t position) const noexcept {
+  if (in_order_) return position;
   const std::uint32_t node = node_of(position);
   const std::uint32_t ranks = node_size(node);
   return node_begin_[node] + (head(node, channel) + ranks - local_[position]) % ranks;
 }
 
 std::uint32_t Shape::ring_position(std::uint32_t channel, std::uint32_t index) const noexcept {
+  if (in_order_) return index;
   // by_node_ stands in the order of nodes, so the index alone tells the node.
   const std::uint32_t node = node_of(by_node_[index]);
   const std::uint32_t ranks = node_size(node);

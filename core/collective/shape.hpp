@@ -25,6 +25,9 @@ class Shape {
 
   /// `members` in the communicator's order.
   explicit Shape(std::span<const Member> members);
+  /// The same, but all rings follow the communicator's order, as where nothing is known of the
+  /// inside of nodes.
+  static Shape in_order(std::span<const Member> members);
   /// One rank a node, one rail.
   static Shape flat(std::uint32_t size);
 
@@ -70,6 +73,7 @@ class Shape {
   std::vector<std::uint32_t> rails_;
   std::vector<std::uint32_t> heads_;  // by node × rail
   std::uint32_t group_ = 1;
+  bool in_order_ = false;
 };
 
 }  // namespace rehearsal::collective

@@ -81,7 +81,7 @@ class JobAdder {
     for (const collective::Traffic& traffic : traffic_) {
       const Rank peer = expander_.rank_at(*repeated.op, traffic.peer);
       const Binding& destination = planned_.bindings[peer.value];
-      const std::uint64_t bytes = traffic.bytes * repeated.count;
+      const std::uint64_t bytes = traffic.amount.wire * repeated.count;
       if (source.host == destination.host) {
         load.local += Bytes{bytes};
         continue;
@@ -90,7 +90,7 @@ class JobAdder {
       const Binding arrival{.host = destination.host, .nic = rails_.arrival(source, destination)};
       Amount& amount = amounts_[endpoint(source) << 32 | endpoint(arrival)];
       amount.bytes += bytes;
-      amount.messages += traffic.messages * repeated.count;
+      amount.messages += traffic.amount.messages * repeated.count;
     }
   }
 

@@ -4,8 +4,6 @@
 #include <map>
 #include <tuple>
 
-#include "core/plan/placement.hpp"
-
 namespace rehearsal::replay {
 
 namespace {
@@ -54,7 +52,7 @@ class Instances {
 };
 
 Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile::Op& op,
-                 const std::vector<collective::Place>& places) {
+                 plan::Shapes& shapes) {
   const profile::Profile& profile = *plan.jobs[job.value].profile;
   Program::Op result;
   result.kind = op.kind;
@@ -64,10 +62,11 @@ Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile:
   if (!profile::is_communication(op.kind)) return result;
   result.communicator = op.communicator;
   if (profile::is_point_to_point(op.kind)) result.use = plan::ConnectionUse::point_to_point;
-  collective::Place place = places[op.communicator.value];
-  place.position = profile.communicators[op.communicator.value].position(rank);
-  result.expansion =
-      collective::expand(op, place, plan::peer_bytes_of(profile, op), plan.collectives);
+  const collective::Choice choice = plan::choice_of(plan, op);
+  result.credits = choice.credits;
+  result.expansion = collective::expand(
+      op, profile.communicators[op.communicator.value].position(rank), shapes.of(op.communicator),
+      choice, plan::peer_bytes_of(profile, op), plan.collectives);
   return result;
 }
 
@@ -75,20 +74,17 @@ Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile:
 
 Program::Program(const plan::Plan& plan, JobIndex job, Rank rank)
     : profile(plan.jobs[job.value].profile),
+      shapes(plan, job),
       streams(static_cast<std::uint32_t>(std::max<std::size_t>(profile->streams.size(), 1))),
       phases(static_cast<std::uint32_t>(std::max<std::size_t>(profile->phases.size(), 1))),
       lanes_max(streams, 0) {
-  std::vector<collective::Place> places;
-  for (std::uint32_t i = 0; i < profile->communicators.size(); ++i)
-    places.push_back(plan::place_of(plan, job, CommunicatorIndex{i}, 0));
-
   const auto& planned = profile->class_of(rank).ops;
   std::vector<std::vector<profile::OpIndex>> waiting(planned.size());
   Predecessors predecessors{streams};
   Instances instances;
   std::vector<profile::OpIndex> before;
   for (profile::OpIndex i = 0; i < planned.size(); ++i) {
-    Op op = made(plan, job, rank, planned[i], places);
+    Op op = made(plan, job, rank, planned[i], shapes);
     predecessors.of(planned[i], i, before);
     op.waits = static_cast<std::uint32_t>(before.size());
     for (const profile::OpIndex earlier : before) {
