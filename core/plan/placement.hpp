@@ -20,11 +20,13 @@ class Shapes {
 
  private:
   const PlannedJob* job_;
+  collective::Shape::Crossing crossing_;
   std::vector<std::unique_ptr<const collective::Shape>> shapes_;  // by communicator
 };
 
-/// What is picked for an op of the plan.
-collective::Choice choice_of(const Plan& plan, const profile::Op& op);
+/// What is picked for an op of the plan: what stands in it, or where nothing is known of nodes what
+/// its settings say.
+collective::Choice choice_of(const Plan& plan, JobIndex job, const profile::Op& op);
 
 /// The sizes of an all_to_all with per-peer sizes, nullptr for every other op.
 const profile::PeerBytes* peer_bytes_of(const profile::Profile& profile, const profile::Op& op);

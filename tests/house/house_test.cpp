@@ -69,13 +69,14 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"import", {"base", "profile"}},
     {"collective", {"base", "profile"}},
     {"fabric", {"base", "yaml"}},
-    {"plan", {"base", "yaml", "profile", "collective"}},
+    {"plan", {"base", "yaml", "profile", "collective", "fabric"}},
     {"measure", {"base", "profile", "collective"}},
     {"report", {"base", "profile", "collective", "plan", "measure"}},
     {"replay", {"base", "profile", "collective", "plan", "measure"}},
     {"protocol", {"base"}},
     {"coordination",
-     {"base", "profile", "collective", "plan", "measure", "report", "replay", "protocol"}},
+     {"base", "profile", "collective", "fabric", "plan", "measure", "report", "replay",
+      "protocol"}},
 };
 
 TEST(House, RoomsOfCoreSeeOnlyWhatTheyMay) {
