@@ -26,6 +26,8 @@ class OpExpander {
 
   /// Lives no longer than the expander.
   collective::Expansion expand(const profile::Op& op, Rank rank);
+  /// How the op's communicator stands on nodes and rails.
+  const collective::Shape& shape(const profile::Op& op) { return shapes_.of(op.communicator); }
   /// The rank at a position of the op's communicator.
   Rank rank_at(const profile::Op& op, std::uint32_t position) const;
 

@@ -30,7 +30,7 @@ Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile:
   result.duration = op.duration;
   if (!profile::is_communication(op.kind)) return result;
   result.communicator = op.communicator;
-  if (profile::is_point_to_point(op.kind)) result.use = plan::ConnectionUse::point_to_point;
+  result.use = plan::use_of(op.kind);
   const collective::Choice choice = plan::choice_of(plan, op);
   result.credits = choice.credits;
   result.expansion = collective::expand(

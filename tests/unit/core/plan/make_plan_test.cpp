@@ -230,6 +230,8 @@ TEST(PlanHash, CoversWhatDecidesTheTraffic) {
   EXPECT_TRUE(changed([](Case& c) { c.drill.transport.receive = ReceiveMode::discard; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.collectives.channels = 3; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.collectives.credits = 5; }));
+  EXPECT_TRUE(changed([](Case& c) { c.drill.collectives.cross_nic = 1; }));
+  EXPECT_TRUE(changed([](Case& c) { c.drill.collectives.pxn_level = 0; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.local.latency = Duration{1}; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.limits.progress = std::chrono::seconds{7}; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.synchronisation = SyncMode::free; }));
