@@ -130,6 +130,17 @@ Graph nvls(const System& system) {
 
 }  // namespace
 
+double counted_gpu_bandwidth(Generation generation, Inside inside, BitRate documented) {
+  const double rate = documented.bytes_per_second() / 1e9;
+  if (inside == Inside::pcie) return rate * nccl::kPcieShare;
+  const auto row = static_cast<std::size_t>(generation);
+  return rate * nccl::kNvlinkOfLink[row] / nccl::kNvlinkDocumented[row];
+}
+
+double counted_nic_bandwidth(BitRate line, BitRate pcie) {
+  return std::min(line.bytes_per_second(), pcie.bytes_per_second() * nccl::kPcieShare) / 1e9;
+}
+
 Graphs derive_graphs(const System& system) {
   CHECK(system.nodes > 0 && system.ranks >= system.nodes, "a rank on every node");
   const bool alone = system.ranks == system.nodes;

@@ -76,6 +76,20 @@ TEST(System, GraphsOfOneRankANode) {
   EXPECT_EQ(channels(system, graphs), 4U);
 }
 
+TEST(System, WhatNcclCountsOfDocumentedRates) {
+  const auto gbit = [](std::uint64_t count) { return BitRate{count * 1'000'000'000}; };
+  const auto gpu = [&](Generation generation, std::uint64_t count) {
+    return counted_gpu_bandwidth(generation, Inside::nvswitch, gbit(count));
+  };
+  EXPECT_DOUBLE_EQ(gpu(Generation::ampere, 2400), 12 * 20.0);
+  EXPECT_DOUBLE_EQ(gpu(Generation::hopper, 3600), 18 * 20.6) << "\"totalBw 370.8\"";
+  EXPECT_DOUBLE_EQ(gpu(Generation::blackwell, 7200), 18 * 40.1);
+  EXPECT_DOUBLE_EQ(counted_gpu_bandwidth(Generation::ampere, Inside::pcie, gbit(256)), 24);
+  EXPECT_DOUBLE_EQ(counted_nic_bandwidth(gbit(400), gbit(512)), 48) << "\"maxBw 48.0\"";
+  EXPECT_DOUBLE_EQ(counted_nic_bandwidth(gbit(200), gbit(256)), 24);
+  EXPECT_DOUBLE_EQ(counted_nic_bandwidth(gbit(100), gbit(512)), 12.5);
+}
+
 TEST(System, ASlowNetworkStillHasAChannel) {
   const System system = {.nodes = 2, .ranks = 16, .nics = 1, .nic_bandwidth = 0.1, .graphs = {}};
   const Graphs graphs = derive_graphs(system);
