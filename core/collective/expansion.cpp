@@ -44,6 +44,38 @@ Expansion by_pairs(const profile::Op& op, std::uint32_t position, const Shape& s
   return Expansion{PairExchange{pairs, position, shape, choice}};
 }
 
+Expansion all_reduce(std::uint64_t bytes, std::uint32_t position, const Shape& shape,
+                     const Choice& choice) noexcept {
+  using Inside = TreeAllReduce::Inside;
+  if (choice.algorithm == Algorithm::ring)
+    return Expansion{RingAllReduce{bytes, position, shape, choice}};
+  if (choice.algorithm == Algorithm::direct)
+    return Expansion{DirectAllReduce{bytes, position, shape, choice}};
+  if (choice.algorithm == Algorithm::halving_doubling)
+    return Expansion{
+        HalvingDoubling{HalvingDoubling::Kind::all_reduce, bytes, position, shape, choice}};
+  const Inside inside = choice.algorithm == Algorithm::tree ? Inside::chain : Inside::star;
+  return Expansion{TreeAllReduce{inside, bytes, position, shape, choice}};
+}
+
+template <typename Blocks>
+Expansion by_blocks_as(bool gathers, std::uint64_t bytes, std::uint32_t position,
+                       const Shape& shape, const Choice& choice) noexcept {
+  const auto kind = gathers ? Blocks::Kind::all_gather : Blocks::Kind::reduce_scatter;
+  return Expansion{Blocks{kind, bytes, position, shape, choice}};
+}
+
+Expansion by_blocks(bool gathers, std::uint64_t bytes, std::uint32_t position, const Shape& shape,
+                    const Choice& choice) noexcept {
+  if (choice.algorithm == Algorithm::pat)
+    return by_blocks_as<PatBlocks>(gathers, bytes, position, shape, choice);
+  if (choice.algorithm == Algorithm::ring)
+    return by_blocks_as<RingBlocks>(gathers, bytes, position, shape, choice);
+  if (choice.algorithm == Algorithm::halving_doubling)
+    return by_blocks_as<HalvingDoubling>(gathers, bytes, position, shape, choice);
+  return by_blocks_as<DirectBlocks>(gathers, bytes, position, shape, choice);
+}
+
 template <typename T>
 concept Walks = requires(T lane, Step& step) {
   lane.next(step);
@@ -120,22 +152,42 @@ Choice default_choice(const profile::Op& op, const Settings& settings) noexcept 
   return choice;
 }
 
+bool can_expand(profile::OpKind kind, Algorithm algorithm, const Shape& shape) noexcept {
+  using profile::OpKind;
+  if (kind == OpKind::compute || goes_by_pairs(kind) || algorithm == Algorithm::ring) return true;
+  const bool blocks = kind == OpKind::all_gather || kind == OpKind::reduce_scatter;
+  const bool reduces_all = kind == OpKind::all_reduce || kind == OpKind::barrier;
+  switch (algorithm) {
+    case Algorithm::tree:
+    case Algorithm::nvls_tree:
+      return reduces_all;
+    case Algorithm::nvls:
+      return (blocks || reduces_all) && shape.nodes() == 1;
+    case Algorithm::pat:
+      return blocks && shape.size() <= 1U << kPatDimensionsMax;
+    case Algorithm::direct:
+    case Algorithm::halving_doubling:
+      return blocks || reduces_all;
+    default:
+      return false;
+  }
+}
+
 Expansion expand(const profile::Op& op, std::uint32_t position, const Shape& shape,
                  const Choice& choice, const profile::PeerBytes* peer_bytes,
                  const Settings& /*settings*/) noexcept {
   using profile::OpKind;
   if (op.kind == OpKind::compute || shape.size() < 2) return {};
   if (goes_by_pairs(op.kind)) return by_pairs(op, position, shape, choice, peer_bytes);
+  CHECK(can_expand(op.kind, choice.algorithm, shape), "an algorithm that this op cannot take");
   const std::uint64_t bytes = array_bytes(op);
   switch (op.kind) {
     case OpKind::all_reduce:
     case OpKind::barrier:
-      return Expansion{RingAllReduce{bytes, position, shape, choice}};
+      return all_reduce(bytes, position, shape, choice);
     case OpKind::all_gather:
-      return Expansion{RingBlocks{RingBlocks::Kind::all_gather, bytes, position, shape, choice}};
     case OpKind::reduce_scatter:
-      return Expansion{
-          RingBlocks{RingBlocks::Kind::reduce_scatter, bytes, position, shape, choice}};
+      return by_blocks(op.kind == OpKind::all_gather, bytes, position, shape, choice);
     case OpKind::broadcast:
       return Expansion{
           RingPipeline{RingPipeline::Kind::broadcast, bytes, op.peer, position, shape, choice}};

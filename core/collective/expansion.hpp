@@ -5,7 +5,11 @@
 #include <vector>
 
 #include "core/collective/choice.hpp"
+#include "core/collective/direct_all_reduce.hpp"
+#include "core/collective/direct_blocks.hpp"
+#include "core/collective/halving_doubling.hpp"
 #include "core/collective/pair_exchange.hpp"
+#include "core/collective/pat_blocks.hpp"
 #include "core/collective/ring_all_reduce.hpp"
 #include "core/collective/ring_blocks.hpp"
 #include "core/collective/ring_pipeline.hpp"
@@ -13,6 +17,7 @@
 #include "core/collective/shape.hpp"
 #include "core/collective/step.hpp"
 #include "core/collective/traffic.hpp"
+#include "core/collective/tree_all_reduce.hpp"
 #include "core/profile/op.hpp"
 #include "core/profile/profile.hpp"
 
@@ -31,7 +36,8 @@ class Cursor {
 
  private:
   std::variant<std::monostate, RingAllReduce::Cursor, RingBlocks::Cursor, RingPipeline::Cursor,
-               PairExchange::Cursor>
+               PairExchange::Cursor, TreeAllReduce::Cursor, DirectBlocks::Cursor, PatBlocks::Cursor,
+               DirectAllReduce::Cursor, HalvingDoubling::Cursor>
       lane_;
 };
 
@@ -54,7 +60,9 @@ class Expansion {
   void append_received(std::vector<Traffic>& out) const;
 
  private:
-  std::variant<std::monostate, RingAllReduce, RingBlocks, RingPipeline, PairExchange> algorithm_;
+  std::variant<std::monostate, RingAllReduce, RingBlocks, RingPipeline, PairExchange, TreeAllReduce,
+               DirectBlocks, PatBlocks, DirectAllReduce, HalvingDoubling>
+      algorithm_;
 };
 
 /// What is picked for an op where nobody else picks: rings and Simple, as `settings` say, with as
@@ -62,8 +70,13 @@ class Expansion {
 /// channels and chunk.
 Choice default_choice(const profile::Op& op, const Settings& settings) noexcept;
 
-/// What the rank at `position` does for the op. `shape` and `peer_bytes` (nullptr where the op has
-/// none) are looked at as long as the expansion and its cursors live.
+/// Whether expand() knows how to do ops of `kind` that way on this shape. Those without a choice
+/// (all_to_all, gather, scatter, send, recv, compute) it does whatever the algorithm.
+bool can_expand(profile::OpKind kind, Algorithm algorithm, const Shape& shape) noexcept;
+
+/// What the rank at `position` does for the op, which can_expand() as `choice` says. `shape` and
+/// `peer_bytes` (nullptr where the op has none) are looked at as long as the expansion and its
+/// cursors live.
 Expansion expand(const profile::Op& op, std::uint32_t position, const Shape& shape,
                  const Choice& choice, const profile::PeerBytes* peer_bytes,
                  const Settings& settings) noexcept;

@@ -10,10 +10,10 @@ namespace rehearsal::plan {
 
 /// By which NIC a connection leaves one host and enters the other. A rail is a NIC's name.
 ///
-/// Where nothing is known of the inside of nodes, traffic keeps to its rail: it leaves by its source
-/// rank's NIC and arrives at the NIC of the same name on the destination's host, as a rail-optimised
-/// fabric is wired. Where nodes are known, NCCL's rules decide (collective/rails.hpp). Where a host
-/// has no NIC of the name, the rank's own NIC takes it.
+/// Where nothing is known of the inside of nodes, traffic keeps to its rail: it leaves by its
+/// source rank's NIC and arrives at the NIC of the same name on the destination's host, as a
+/// rail-optimised fabric is wired. Where nodes are known, NCCL's rules decide
+/// (collective/rails.hpp). Where a host has no NIC of the name, the rank's own NIC takes it.
 class Rails {
  public:
   explicit Rails(const Plan& plan);
