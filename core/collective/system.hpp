@@ -57,7 +57,8 @@ struct Graphs {
   bool operator==(const Graphs&) const = default;
 };
 
-/// The machines of one communicator, as far as NCCL's choice depends on them.
+/// The machines of one communicator, as far as NCCL's choice depends on them. At least one node and
+/// a rank on each.
 struct System {
   Generation generation = Generation::hopper;
   CpuVendor cpu = CpuVendor::intel;
@@ -68,8 +69,8 @@ struct System {
   /// or its PCIe.
   double gpu_bandwidth = 370.8;
   std::uint32_t nics = 8;  ///< of a node, near the communicator's ranks
-  double nic_bandwidth =
-      48;  ///< GB/s between a GPU and the network by one NIC: the least on the way
+  /// GB/s between a GPU and the network by one NIC: the least on the way.
+  double nic_bandwidth = 48;
   /// What the network plugin says of itself: InfiniBand and RoCE 0, EFA 35 to 75.
   double net_latency_us = 0;
   PathKind between_gpus = PathKind::nvl;  ///< the worst inside the node
