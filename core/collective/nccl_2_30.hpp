@@ -157,6 +157,10 @@ inline constexpr std::uint32_t kSearchChannelsMax = kChannelsMax / 2;
 /// Blackwell. PCI_BW: PCIe 3.0 x16.
 inline constexpr double kNvlinkOfLink[kGenerationCount] = {20.0, 20.0, 20.6, 40.1};
 inline constexpr double kPcie3 = 12.0;
+/// What the data sheets say of a link; and what src/graph/topo.cc ncclTopoAddPci counts of lanes ×
+/// GT/s (kvDictPciGen: width × 240 / 80 = 48 GB/s for the 64 GB/s of PCIe 5.0 x16).
+inline constexpr double kNvlinkDocumented[kGenerationCount] = {25, 25, 25, 50};
+inline constexpr double kPcieShare = 0.75;
 
 // Threads and what keeps them busy: src/include/device.h, comm.h (…_THREAD_THRESHOLD).
 

@@ -91,15 +91,21 @@ double raised(const System& system, double speed, double other, Fits fits) {
   return speed;
 }
 
-// As many channels as the ring has. Inside the node they may be faster than between nodes.
-Graph tree(const System& system, const Graph& ring) {
-  Graph tree = ring;
-  if (system.nodes == 1) return tree;
+// As many channels as the ring has, as fast as listed. Inside the node they may be faster than
+// between nodes.
+Graph fastest_tree(const System& system, const Graph& ring) {
   const double share = share_of_gpu(system, false);
-  tree.inside = raised(system, ring.inside, ring.between, [&](double speed) {
+  const auto fits_inside = [&](double speed) {
     return ring.channels * speed * share <= system.gpu_bandwidth;
-  });
-  return tree;
+  };
+  for (const double speed : speeds(system)) {
+    const bool fits_between =
+        system.nodes == 1 || ring.channels <= system.nics * how_often(system.nic_bandwidth, speed);
+    if (!fits_inside(speed) || !fits_between) continue;
+    if (system.nodes == 1) return {ring.channels, speed, speed};
+    return {ring.channels, raised(system, speed, speed, fits_inside), speed};
+  }
+  return ring;
 }
 
 // Each head takes its share of the buffer from all GPUs through the switch: a GPU moves that of
@@ -130,13 +136,24 @@ Graph nvls(const System& system) {
 
 }  // namespace
 
+double counted_gpu_bandwidth(Generation generation, Inside inside, BitRate documented) {
+  const double rate = documented.bytes_per_second() / 1e9;
+  if (inside == Inside::pcie) return rate * nccl::kPcieShare;
+  const auto row = static_cast<std::size_t>(generation);
+  return rate * nccl::kNvlinkOfLink[row] / nccl::kNvlinkDocumented[row];
+}
+
+double counted_nic_bandwidth(BitRate line, BitRate pcie) {
+  return std::min(line.bytes_per_second(), pcie.bytes_per_second() * nccl::kPcieShare) / 1e9;
+}
+
 Graphs derive_graphs(const System& system) {
   CHECK(system.nodes > 0 && system.ranks >= system.nodes, "a rank on every node");
   const bool alone = system.ranks == system.nodes;
   Graphs graphs;
   graphs.ring = fastest_ring(system);
   split(system, graphs.ring);
-  graphs.tree = tree(system, graphs.ring);
+  graphs.tree = fastest_tree(system, graphs.ring);
   graphs.nvls = nvls(system);
   // A balanced tree needs a second GPU near each NIC; from Hopper on, NCCL then takes a plain one.
   graphs.plain_tree = alone || (system.nodes > 1 && system.generation >= Generation::hopper);

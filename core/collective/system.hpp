@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/base/units.hpp"
+
 namespace rehearsal::collective {
 
 /// Generation of the GPUs, as far as NCCL's model tells them apart (compute capability 7.x, 8.x,
@@ -55,7 +57,8 @@ struct Graphs {
   bool operator==(const Graphs&) const = default;
 };
 
-/// The machines of one communicator, as far as NCCL's choice depends on them.
+/// The machines of one communicator, as far as NCCL's choice depends on them. At least one node and
+/// a rank on each.
 struct System {
   Generation generation = Generation::hopper;
   CpuVendor cpu = CpuVendor::intel;
@@ -66,10 +69,10 @@ struct System {
   /// or its PCIe.
   double gpu_bandwidth = 370.8;
   std::uint32_t nics = 8;  ///< of a node, near the communicator's ranks
-  double nic_bandwidth =
-      48;  ///< GB/s between a GPU and the network by one NIC: the least on the way
-  double net_latency_us =
-      0;  ///< what the network plugin says of itself: IB and RoCE 0, EFA 35 … 75
+  /// GB/s between a GPU and the network by one NIC: the least on the way.
+  double nic_bandwidth = 48;
+  /// What the network plugin says of itself: InfiniBand and RoCE 0, EFA 35 to 75.
+  double net_latency_us = 0;
   PathKind between_gpus = PathKind::nvl;  ///< the worst inside the node
   PathKind to_nic = PathKind::pix;        ///< the worst that a channel uses
   bool multicast = true;                  ///< NVSwitch can add up and copy (NVLS)
@@ -79,13 +82,21 @@ struct System {
   double ranks_per_node() const { return static_cast<double>(ranks) / nodes; }
 };
 
+/// What NCCL counts of the rate that a data sheet gives for one GPU to the others, one direction,
+/// in GB/s: of 25 GB/s a link 20 (Hopper: 20.6), of Blackwell's 50 GB/s 40.1, of PCIe three
+/// quarters (src/graph/topo.h …_NVLINK_BW, topo.cc ncclTopoAddPci).
+double counted_gpu_bandwidth(Generation generation, Inside inside, BitRate documented);
+
+/// The same for a NIC of this line rate in a slot of this rate (lanes × transfer rate).
+double counted_nic_bandwidth(BitRate line, BitRate pcie);
+
 /// What NCCL's graph search (nccl src/graph/search.cc ncclTopoCompute) finds on nodes like these.
 ///
 /// The search itself walks every order of GPUs and NICs; this takes its result for nodes whose GPUs
 /// are alike and whose NICs stand each nearest to one GPU or a group of them: as many channels of
 /// the fastest listed speed as NVLink (or PCIe) and NICs carry together. Published logs that it
 /// agrees with: one node of 8 H100 (12 × 30/30, NVLS 8 × 40/60, NVIDIA/nccl#1197), two nodes of 8
-/// with 8 NICs of 400 Gbit/s (8 × 48/48), one GPU and one socket a node (2 × 1.2, tree 2 × 2.4).
+/// with 8 NICs of 400 Gbit/s (8 × 48/48); the tree of 8 H800 (8 × 22, NVIDIA/nccl#1154).
 /// Assumed, since no published log shows them: the tree's speed inside nodes of Ampere, all of
 /// Blackwell.
 Graphs derive_graphs(const System& system);

@@ -5,6 +5,7 @@
 
 #include "core/base/text.hpp"
 #include "core/plan/checks.hpp"
+#include "core/plan/instance_estimate.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::plan {
@@ -249,6 +250,7 @@ Result<Plan> make_plan(const Drill& drill, std::span<const Inventory> inventorie
   }
   plan.hosts = hosts.take();
   RETURN_IF_ERROR(check_expectations(plan));
+  RETURN_IF_ERROR(check_instances(plan));
   return plan;
 }
 
