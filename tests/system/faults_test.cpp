@@ -161,6 +161,21 @@ TEST_F(Faults, AnInterruptOfTheOperatorStopsTheRunAndKeepsThePartialReport) {
   EXPECT_TRUE(wait_for_free_agents(4));
 }
 
+TEST_F(Faults, ASecondInterruptLeavesAtOnceAndTheAgentsFallSilentAllTheSame) {
+  Program run = running();
+  signal("h3", SIGSTOP);  // its results keep the first interrupt waiting for seconds
+  run.signal(SIGINT);
+  ASSERT_TRUE(run.wait_for_output("stopping")) << run.output();
+  ASSERT_TRUE(run.is_running());
+  run.signal(SIGINT);
+  EXPECT_EQ(run.wait(kSilentWithin), 3);
+  signal("h3", SIGCONT);
+  const Instant asked = now();
+  while (sent_within(milliseconds{100}) > kSilenceBytesMax)
+    ASSERT_LT(now() - asked, kSilentWithin + kMargin) << "agents still send";
+  EXPECT_TRUE(wait_for_free_agents(4));
+}
+
 TEST_F(Faults, APausedAgentIsNamedAsTheStragglerAndThenTimedOut) {
   Program run = running();
   signal("h3", SIGSTOP);
