@@ -67,7 +67,11 @@ PatBlocks::Cursor::Message PatBlocks::Cursor::message(const PatGroup& group, std
                    .stride = group.stride,
                    .count = group.count,
                    .chunk_offset = chunk_offset_};
-  for (std::uint32_t i = 0; i < group.count; ++i) message.bytes += piece(message.parts, i).size();
+  if (bytes_ % size_ == 0) {  // all blocks are alike
+    message.bytes = group.count * piece(message.parts, 0).size();
+  } else {
+    for (std::uint32_t i = 0; i < group.count; ++i) message.bytes += piece(message.parts, i).size();
+  }
   const std::uint64_t room = std::min(chunk_, part_bytes_max_ - chunk_offset_);
   message.wire = message.bytes + (group.slots - group.count) * room;
   return message;
