@@ -3,6 +3,7 @@
 
 #include "core/coordination/coordinator_state.hpp"
 #include "core/coordination/messages.hpp"
+#include "core/plan/connection_estimate.hpp"
 #include "core/protocol/frame.hpp"
 
 namespace rehearsal::coordination {
@@ -95,6 +96,7 @@ Result<std::string> Coordinator::State::start_run(SessionId id, const protocol::
                 "the plan is now " + planned.hash + ", not " + one_line(message.plan_hash()) +
                     ": the drill, a profile or the agents have changed; plan again");
   }
+  RETURN_IF_ERROR(plan::check_connections(*planned.plan));
   RunSetup setup;
   setup.id = "e" + std::to_string(options.epoch) + "-r" + std::to_string(++runs_begun) + "-" +
              random_hex(4);

@@ -2,7 +2,6 @@
 
 #include "core/plan/op_traffic.hpp"
 #include "core/plan/plan.hpp"
-#include "core/plan/rails.hpp"
 
 namespace rehearsal::plan {
 
@@ -11,7 +10,7 @@ namespace {
 /// One class's use of connections, from the side of its ranks on one host.
 class Collector {
  public:
-  Collector(const Plan& plan, HostIndex host) : plan_(plan), rails_(plan), host_(host) {}
+  Collector(const Plan& plan, HostIndex host) : plan_(plan), host_(host) {}
 
   void add_job(JobIndex job) {
     OpExpander expander{plan_, job};
@@ -38,9 +37,13 @@ class Collector {
   void add_op(JobIndex job, OpExpander& expander, Rank rank, const profile::Op& op) {
     const collective::Expansion expansion = expander.expand(op, rank);
     const auto& bindings = plan_.jobs[job.value].bindings;
-    const auto use = profile::is_point_to_point(op.kind) ? ConnectionUse::point_to_point
-                                                         : ConnectionUse::collective;
+    const ConnectionUse use = use_of(op.kind);
     const std::uint32_t credits = choice_of(plan_, op).credits;
+    const std::uint32_t position = expander.position(op, rank);
+    const auto nic_of = [&](std::uint16_t channel, bool sent, std::uint32_t peer) {
+      return sent ? expander.route(op, channel, position, peer).departure
+                  : expander.route(op, channel, peer, position).arrival;
+    };
     const auto add = [&](bool sent) {
       traffic_.clear();
       sent ? expansion.append_sent(traffic_) : expansion.append_received(traffic_);
@@ -56,8 +59,7 @@ class Collector {
                                  .destination = sent ? peer : rank,
                                  .channel = traffic.channel,
                                  .use = use},
-                         .nic = sent ? bindings[rank.value].nic
-                                     : rails_.arrival(bindings[peer.value], bindings[rank.value]),
+                         .nic = nic_of(traffic.channel, sent, traffic.peer),
                          .credits = credits,
                          .message_bytes_max = traffic.message_bytes_max});
       }
@@ -85,7 +87,6 @@ class Collector {
   }
 
   const Plan& plan_;
-  Rails rails_;
   HostIndex host_;
   Connections result_;
   std::vector<collective::Traffic> traffic_;

@@ -33,9 +33,9 @@ std::vector<RepeatedOp> distinct_communication(const profile::RankClass& rank_cl
 }
 
 OpExpander::OpExpander(const Plan& plan, JobIndex job)
-    : plan_(plan), profile_(*plan.jobs[job.value].profile), shapes_(plan, job) {}
+    : plan_(plan), job_(plan.jobs[job.value]), profile_(*job_.profile), shapes_(plan, job) {}
 
-collective::Expansion OpExpander::expand(const profile::Op& op, Rank rank) {
+std::uint32_t OpExpander::position(const profile::Op& op, Rank rank) {
   const profile::Communicator& communicator = profile_.communicators[op.communicator.value];
   if (!known_ || communicator_ != op.communicator || rank_ != rank) {
     communicator_ = op.communicator;
@@ -43,8 +43,21 @@ collective::Expansion OpExpander::expand(const profile::Op& op, Rank rank) {
     position_ = communicator.position(rank);
     known_ = true;
   }
-  return collective::expand(op, position_, shapes_.of(op.communicator), choice_of(plan_, op),
-                            peer_bytes_of(profile_, op), plan_.collectives);
+  return position_;
+}
+
+collective::Expansion OpExpander::expand(const profile::Op& op, Rank rank) {
+  return collective::expand(op, position(op, rank), shapes_.of(op.communicator),
+                            choice_of(plan_, op), peer_bytes_of(profile_, op), plan_.collectives);
+}
+
+Rails::Route OpExpander::route(const profile::Op& op, std::uint16_t channel, std::uint32_t from,
+                               std::uint32_t to) {
+  const auto end = [&](std::uint32_t position) {
+    return Rails::End{job_.bindings[rank_at(op, position).value], position};
+  };
+  return shapes_.rails().route(shapes_.of(op.communicator), use_of(op.kind), channel, end(from),
+                               end(to));
 }
 
 Rank OpExpander::rank_at(const profile::Op& op, std::uint32_t position) const {

@@ -26,11 +26,16 @@ class OpExpander {
 
   /// Lives no longer than the expander.
   collective::Expansion expand(const profile::Op& op, Rank rank);
+  /// By which NICs a message of the op goes from one position of its communicator to another.
+  Rails::Route route(const profile::Op& op, std::uint16_t channel, std::uint32_t from,
+                     std::uint32_t to);
+  std::uint32_t position(const profile::Op& op, Rank rank);
   /// The rank at a position of the op's communicator.
   Rank rank_at(const profile::Op& op, std::uint32_t position) const;
 
  private:
   const Plan& plan_;
+  const PlannedJob& job_;
   const profile::Profile& profile_;
   Shapes shapes_;
   // The last position that was looked up: ops come ordered by communicator.

@@ -5,7 +5,7 @@
 namespace rehearsal::plan {
 
 Shapes::Shapes(const Plan& plan, JobIndex job)
-    : job_(&plan.jobs[job.value]), shapes_(job_->profile->communicators.size()) {}
+    : job_(&plan.jobs[job.value]), rails_(plan), shapes_(job_->profile->communicators.size()) {}
 
 const collective::Shape& Shapes::of(CommunicatorIndex communicator) {
   auto& shape = shapes_[communicator.value];
@@ -13,7 +13,7 @@ const collective::Shape& Shapes::of(CommunicatorIndex communicator) {
     std::vector<collective::Shape::Member> members;
     for (const Rank rank : job_->profile->communicators[communicator.value].ranks) {
       const Binding& binding = job_->bindings[rank.value];
-      members.push_back({.node = binding.host.value, .rail = binding.nic.value});
+      members.push_back({.node = binding.host.value, .rail = rails_.rail_of(binding)});
     }
     shape = std::make_unique<const collective::Shape>(collective::Shape::in_order(members));
   }

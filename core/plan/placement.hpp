@@ -7,6 +7,7 @@
 #include "core/collective/choice.hpp"
 #include "core/collective/shape.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/rails.hpp"
 
 namespace rehearsal::plan {
 
@@ -14,12 +15,15 @@ namespace rehearsal::plan {
 /// for. A shape stays where it is as long as this object lives.
 class Shapes {
  public:
+  /// `plan` stays as it is while shapes are asked for.
   Shapes(const Plan& plan, JobIndex job);
 
   const collective::Shape& of(CommunicatorIndex communicator);
+  const Rails& rails() const { return rails_; }
 
  private:
   const PlannedJob* job_;
+  Rails rails_;
   std::vector<std::unique_ptr<const collective::Shape>> shapes_;  // by communicator
 };
 

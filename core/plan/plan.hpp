@@ -92,11 +92,24 @@ struct Plan {
   std::vector<Expectation> expectations;
 };
 
-/// What reaches the wire, from expanding every op of every rank.
+/// How many connections a host is an end of.
+struct HostConnections {
+  std::uint64_t outgoing = 0;
+  std::uint64_t incoming = 0;
+  std::uint64_t local = 0;  ///< between two ranks of the host
+};
+
+/// More flows than this are counted, not listed.
+inline constexpr std::size_t kFlowsListedMax = 65'536;
+
+/// What reaches the wire, from expanding every op of every rank. Grows with the number of NICs, not
+/// with the number of pairs.
 struct Load {
   std::vector<JobLoad> jobs;
-  std::vector<NicLoad> nics;
-  std::vector<Flow> flows;
+  std::vector<NicLoad> nics;                 ///< all of the plan's, in order
+  std::vector<HostConnections> connections;  ///< by host
+  std::uint64_t flow_count = 0;
+  std::vector<Flow> flows;         ///< all of them, or none if they are more than kFlowsListedMax
   Duration expected_iteration{0};  ///< the longer of compute and the busiest known NIC at line rate
 };
 

@@ -2,43 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+
+#include "core/plan/op_order.hpp"
 
 namespace rehearsal::replay {
 
 namespace {
-
-/// Finds, op by op, the earlier ops that an op has to wait for.
-class Predecessors {
- public:
-  explicit Predecessors(std::uint32_t streams) : of_stream_(streams, kNone) {}
-
-  /// Appends to `out`; call in order of ops.
-  void of(const profile::Op& op, profile::OpIndex index, std::vector<profile::OpIndex>& out) {
-    out.assign(op.after.begin(), op.after.end());
-    remember(of_stream_[op.stream], index, out);
-    if (profile::is_point_to_point(op.kind)) {
-      const auto key = std::tuple{op.communicator, op.peer, op.kind};
-      remember(of_pair_.try_emplace(key, kNone).first->second, index, out);
-    } else if (profile::is_communication(op.kind)) {
-      remember(of_communicator_.try_emplace(op.communicator, kNone).first->second, index, out);
-    }
-  }
-
- private:
-  static constexpr profile::OpIndex kNone = static_cast<profile::OpIndex>(-1);
-
-  static void remember(profile::OpIndex& last, profile::OpIndex index,
-                       std::vector<profile::OpIndex>& out) {
-    if (last != kNone) out.push_back(last);
-    last = index;
-  }
-
-  std::vector<profile::OpIndex> of_stream_;
-  std::map<CommunicatorIndex, profile::OpIndex> of_communicator_;
-  std::map<std::tuple<CommunicatorIndex, std::uint32_t, profile::OpKind>, profile::OpIndex>
-      of_pair_;
-};
 
 /// Numbers the instances of each communicator, collectives and point-to-point ops apart.
 class Instances {
@@ -61,7 +30,7 @@ Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile:
   result.duration = op.duration;
   if (!profile::is_communication(op.kind)) return result;
   result.communicator = op.communicator;
-  if (profile::is_point_to_point(op.kind)) result.use = plan::ConnectionUse::point_to_point;
+  result.use = plan::use_of(op.kind);
   const collective::Choice choice = plan::choice_of(plan, op);
   result.credits = choice.credits;
   result.expansion = collective::expand(
@@ -80,7 +49,7 @@ Program::Program(const plan::Plan& plan, JobIndex job, Rank rank)
       lanes_max(streams, 0) {
   const auto& planned = profile->class_of(rank).ops;
   std::vector<std::vector<profile::OpIndex>> waiting(planned.size());
-  Predecessors predecessors{streams};
+  plan::Predecessors predecessors{streams};
   Instances instances;
   std::vector<profile::OpIndex> before;
   for (profile::OpIndex i = 0; i < planned.size(); ++i) {

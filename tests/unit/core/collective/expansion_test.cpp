@@ -269,16 +269,6 @@ TEST(Expansion, ALargeAllToAllIsWalkedWithoutAList) {
   EXPECT_EQ(sent, 4095U * 64);
 }
 
-TEST(PairCut, HalvesAndQuartersTheChunkBelowNcclsThresholds) {
-  const Choice choice = default_choice(op_of(OpKind::all_to_all, 0), {});  // 128 KiB, 2 channels
-  EXPECT_EQ(PairCut::of(0, choice).parts, 0U);
-  EXPECT_EQ(PairCut::of(1000, choice).chunk, 32U << 10);
-  EXPECT_EQ(PairCut::of(128U << 10, choice).chunk, 64U << 10);
-  EXPECT_EQ(PairCut::of(128U << 10, choice).parts, 1U);
-  EXPECT_EQ(PairCut::of((128U << 10) + 1, choice).parts, 2U);
-  EXPECT_EQ(PairCut::of(8U << 20, choice).chunk, 128U << 10);
-}
-
 TEST(BusbwFactor, IsThatOfNcclTests) {
   EXPECT_DOUBLE_EQ(busbw_factor(OpKind::all_reduce, 4), 1.5);
   EXPECT_DOUBLE_EQ(busbw_factor(OpKind::all_gather, 4), 0.75);
