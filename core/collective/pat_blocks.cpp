@@ -1,16 +1,6 @@
 #include "core/collective/pat_blocks.hpp"
 
-#include <array>
-
 namespace rehearsal::collective {
-
-namespace {
-
-std::uint64_t part_bytes(std::uint64_t block, std::uint32_t channels, std::uint32_t channel) {
-  return channel_part(block, channels, channel).size();
-}
-
-}  // namespace
 
 PatBlocks::PatBlocks(Kind kind, std::uint64_t bytes, std::uint32_t position, const Shape& shape,
                      const Choice& choice) noexcept
@@ -30,8 +20,8 @@ PatBlocks::Cursor::Cursor(const PatBlocks& algorithm, std::uint32_t channel) noe
       channels_(algorithm.channels_),
       bytes_(algorithm.bytes_),
       chunk_(algorithm.chunk_),
-      part_bytes_max_(std::max(part_bytes(bytes_ / size_, channels_, channel),
-                               part_bytes(divide_up(bytes_, size_), channels_, channel))),
+      part_bytes_max_(std::max(channel_part(bytes_ / size_, channels_, channel).size(),
+                               channel_part(divide_up(bytes_, size_), channels_, channel).size())),
       end_(part_bytes_max_) {
   aggregation_ = PatAggregation::of(chunk_, part_bytes_max_, algorithm.credits_, size_);
   begin_chunk();
@@ -63,9 +53,7 @@ Range PatBlocks::Cursor::piece(const Parts& parts, std::uint32_t index) const no
 }
 
 std::uint32_t PatBlocks::Cursor::peer(std::uint8_t dimension, bool sent) const noexcept {
-  const bool above = sent == (kind_ == Kind::reduce_scatter);
-  const std::uint32_t distance = 1U << dimension;
-  return (position_ + (above ? distance : size_ - distance)) % size_;
+  return pat_peer(position_, size_, dimension, sent == (kind_ == Kind::reduce_scatter));
 }
 
 /// Distances in a group are those of the far end: who sends in a reduce_scatter, who receives in an
@@ -79,7 +67,11 @@ PatBlocks::Cursor::Message PatBlocks::Cursor::message(const PatGroup& group, std
                    .stride = group.stride,
                    .count = group.count,
                    .chunk_offset = chunk_offset_};
-  for (std::uint32_t i = 0; i < group.count; ++i) message.bytes += piece(message.parts, i).size();
+  if (bytes_ % size_ == 0) {  // all blocks are alike
+    message.bytes = group.count * piece(message.parts, 0).size();
+  } else {
+    for (std::uint32_t i = 0; i < group.count; ++i) message.bytes += piece(message.parts, i).size();
+  }
   const std::uint64_t room = std::min(chunk_, part_bytes_max_ - chunk_offset_);
   message.wire = message.bytes + (group.slots - group.count) * room;
   return message;
@@ -118,36 +110,6 @@ bool PatBlocks::Cursor::next(Step& step, Parts& parts) noexcept {
       fill(step, parts, message);
     }
     if (step.bytes > 0) return true;
-  }
-}
-
-void PatBlocks::append(bool sent, std::vector<Traffic>& out) const {
-  for (std::uint32_t channel = 0; channel < lane_count(); ++channel) {
-    std::array<Traffic, kPatDimensionsMax> by_dimension{};
-    const auto walk = [&](std::uint64_t from, std::uint64_t to, std::uint64_t times) {
-      Cursor cursor{*this, channel};
-      cursor.chunk_offset_ = from;
-      cursor.end_ = std::min(to, cursor.end_);
-      while (cursor.next_move()) {
-        if (!(sent ? cursor.move_.sends : cursor.move_.receives)) continue;
-        const std::uint8_t dimension = sent ? cursor.move_.to : cursor.move_.from;
-        const auto message =
-            cursor.message(sent ? cursor.move_.sent : cursor.move_.received, dimension, sent);
-        if (message.bytes == 0) continue;
-        Traffic& traffic = by_dimension[dimension];
-        traffic.peer = cursor.peer(dimension, sent);
-        traffic.channel = static_cast<std::uint16_t>(channel);
-        traffic.amount += times * Amount{message.bytes, message.wire, 1};
-        traffic.message_bytes_max = std::max(traffic.message_bytes_max, message.wire);
-      }
-    };
-    const std::uint64_t full = std::min(part_bytes(bytes_ / size_, channels_, channel),
-                                        part_bytes(divide_up(bytes_, size_), channels_, channel)) /
-                               chunk_;
-    if (full > 0) walk(0, chunk_, full);
-    walk(full * chunk_, bytes_, 1);
-    for (const Traffic& traffic : by_dimension)
-      if (traffic.amount.messages > 0) out.push_back(traffic);
   }
 }
 

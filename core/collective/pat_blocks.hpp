@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -78,12 +79,20 @@ class PatBlocks {
 
   std::uint32_t lane_count() const noexcept { return size_ > 1 ? channels_ : 0; }
   Cursor lane(std::uint32_t index) const noexcept { return Cursor{*this, index}; }
-  /// Walk the messages of at most three chunks of every channel: all full ones are alike.
+  /// Add up without walking, but for chunks that some blocks have and others, a byte shorter, have
+  /// not: of these it depends on their neighbours which messages hold nothing.
   void append_sent(std::vector<Traffic>& out) const { append(true, out); }
   void append_received(std::vector<Traffic>& out) const { append(false, out); }
 
  private:
+  using ByDimension = std::array<Traffic, kPatDimensionsMax>;
+  using Counts = std::array<std::uint64_t, kPatDimensionsMax>;
+
   void append(bool sent, std::vector<Traffic>& out) const;
+  Counts long_blocks(bool sent) const noexcept;
+  ByDimension totals(std::uint32_t channel, bool sent, const Counts& long_blocks) const noexcept;
+  void walk(std::uint32_t channel, bool sent, std::uint64_t chunk_offset,
+            ByDimension& totals) const noexcept;
 
   Kind kind_;
   std::uint64_t bytes_;

@@ -55,6 +55,23 @@ struct PatAggregation {
   bool operator==(const PatAggregation&) const = default;
 };
 
+/// What a rank sends to (and receives from) the peer at distance 2^k while it walks one chunk.
+struct PatCount {
+  std::uint64_t pieces = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t slots = 0;      ///< of all messages
+  std::uint32_t slots_max = 0;  ///< of one
+
+  bool operator==(const PatCount&) const = default;
+};
+
+/// The peer at distance 2^k: above for who sends in a reduce_scatter or receives in an all_gather.
+constexpr std::uint32_t pat_peer(std::uint32_t position, std::uint32_t ranks,
+                                 std::uint32_t dimension, bool above) {
+  const std::uint32_t distance = 1U << dimension;
+  return (position + (above ? distance : ranks - distance)) % ranks;
+}
+
 inline constexpr std::uint32_t kPatDimensionsMax = 20;  ///< up to 2^20 ranks
 
 /// One chunk of every block for reduce_scatter: the far ends of the trees first, at their tops
@@ -65,6 +82,9 @@ class PatScatterOrder {
   PatScatterOrder(std::uint32_t ranks, PatAggregation aggregation) noexcept;
   /// False at the end.
   bool next(PatMove& move) noexcept;
+  /// The same, added up without walking.
+  static PatCount count(std::uint32_t ranks, PatAggregation aggregation,
+                        std::uint32_t dimension) noexcept;
 
  private:
   enum class Phase : std::uint8_t { leaves, relays, tops_pass, tops_join, own, done };
@@ -95,6 +115,9 @@ class PatGatherOrder {
   PatGatherOrder(std::uint32_t ranks, PatAggregation aggregation) noexcept;
   /// False at the end.
   bool next(PatMove& move) noexcept;
+  /// The same, added up without walking.
+  static PatCount count(std::uint32_t ranks, PatAggregation aggregation,
+                        std::uint32_t dimension) noexcept;
 
  private:
   enum class Phase : std::uint8_t { leaves, relays, tops, done };

@@ -32,7 +32,9 @@ struct Step {
   std::uint32_t to = 0;    ///< position of the receiver from us, if the action sends
   std::uint16_t channel = 0;
   /// Where the bytes stand. Rings, broadcast, reduce: in the op's whole array of S bytes.
-  /// all_to_all, gather, scatter, send, recv: in the message of that pair of ranks.
+  /// all_to_all, gather, scatter, send, recv: in the message of that pair of ranks. A message of
+  /// PAT can hold pieces of several blocks (PatBlocks::Parts): the first of them, in the whole
+  /// array.
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;  ///< of data
   std::uint64_t wire = 0;   ///< size of the message: the data and the protocol's flags

@@ -36,12 +36,21 @@ std::vector<std::string> walk(std::uint32_t ranks, PatAggregation aggregation) {
 }
 
 template <typename Order>
-void expect_each_once(Order order, std::uint32_t ranks) {
+void expect_each_once(std::uint32_t ranks, PatAggregation aggregation) {
+  Order order{ranks, aggregation};
   std::vector<int> sent(ranks), received(ranks);
+  std::vector<PatCount> counted(kPatDimensionsMax);
   PatMove move;
   while (order.next(move)) {
     for (std::uint32_t i = 0; move.sends && i < move.sent.count; ++i)
       ++sent.at(move.sent.first + i * move.sent.stride);
+    if (move.sends) {
+      PatCount& count = counted.at(move.to);
+      count.pieces += move.sent.count;
+      count.slots += move.sent.slots;
+      count.slots_max = std::max(count.slots_max, move.sent.slots);
+      ++count.messages;
+    }
     for (std::uint32_t i = 0; move.receives && i < move.received.count; ++i)
       ++received.at(move.received.first + i * move.received.stride);
   }
@@ -49,6 +58,8 @@ void expect_each_once(Order order, std::uint32_t ranks) {
   once[0] = 0;  // its own block
   EXPECT_EQ(sent, once);
   EXPECT_EQ(received, once);
+  for (std::uint32_t k = 0; (1U << k) < ranks; ++k)
+    EXPECT_EQ(Order::count(ranks, aggregation, k), counted[k]) << "dimension " << k;
 }
 
 // Expected values: nccl src/include/collectives.h, PatRSAlgorithm and PatAGAlgorithm, by hand.
@@ -96,15 +107,15 @@ TEST(PatOrder, WithoutAPowerOfTwoReduceScatterSendsRoomForBlocksThatDoNotExist) 
               ElementsAre("s2{4}", "s1{2}", "r1{2} s0{3}", "r0{3}", "s0{1}", "r2{4}", "r0{1}"));
 }
 
-TEST(PatOrder, EveryDistanceIsSentAndReceivedOnce) {
+TEST(PatOrder, EveryDistanceIsSentAndReceivedOnceAndCounted) {
   for (std::uint32_t ranks = 2; ranks <= 130; ++ranks)
     for (const std::uint64_t chunk : {1U, 2U, 4U, 16U, 64U})
       for (const std::uint32_t credits : {1U, 2U, 8U}) {
         const auto aggregation = PatAggregation::of(chunk, 1, credits, ranks);
         SCOPED_TRACE(testing::Message() << ranks << " ranks, " << aggregation.factor << " trees, "
                                         << aggregation.per_message << " a message");
-        expect_each_once(PatScatterOrder{ranks, aggregation}, ranks);
-        expect_each_once(PatGatherOrder{ranks, aggregation}, ranks);
+        expect_each_once<PatScatterOrder>(ranks, aggregation);
+        expect_each_once<PatGatherOrder>(ranks, aggregation);
       }
 }
 

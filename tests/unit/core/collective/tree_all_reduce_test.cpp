@@ -32,10 +32,9 @@ Choice choice_of(Algorithm algorithm, std::uint32_t channels, std::uint64_t chun
 
 /// As NCCL prints a rank's place in a tree: "down/down/down->rank->up".
 std::string links_as_nccl_prints(const Shape& shape, std::uint32_t channels, std::uint32_t channel,
-                                 std::uint32_t rank) {
+                                 std::uint32_t rank, Inside inside = Inside::chain) {
   const auto links =
-      TreeAllReduce{Inside::chain, 1, rank, shape, choice_of(Algorithm::tree, channels)}.links(
-          channel);
+      TreeAllReduce{inside, 1, rank, shape, choice_of(Algorithm::tree, channels)}.links(channel);
   std::string text;
   for (std::uint32_t i = 0; i < 3; ++i)
     text += (i > 0 ? "/" : "") +
@@ -75,6 +74,22 @@ TEST(TreeAllReduce, TwoNodesOfEight) {
   EXPECT_EQ(links_as_nccl_prints(shape, 16, 1, 0), "-1/-1/-1->0->7");
   EXPECT_EQ(links_as_nccl_prints(shape, 16, 8, 0), "1/-1/-1->0->8");
   EXPECT_EQ(links_as_nccl_prints(shape, 16, 8, 8), "9/0/-1->8->-1");
+}
+
+// nccl src/graph/connect.cc, connectNvls, on three nodes of two: tree 0 is 0-2, 2-1, tree 1 is 1-0,
+// 0-2. Channels 0 and 1 are the two heads of NCCL's channel 0, 2 and 3 those of its channel 1.
+TEST(TreeAllReduce, NvlsChannelsTakeTurnsWithTheTreesAndHeadsKeepToTheirRail) {
+  const Shape shape = blocks(3, 2);
+  const auto line = [&](std::uint32_t channel, std::uint32_t rank) {
+    return links_as_nccl_prints(shape, 2, channel, rank, Inside::star);
+  };
+  EXPECT_EQ(line(0, 0), "1/4/-1->0->-1");
+  EXPECT_EQ(line(0, 1), "-1/-1/-1->1->0");
+  EXPECT_EQ(line(0, 4), "5/2/-1->4->0");
+  EXPECT_EQ(line(1, 1), "0/5/-1->1->-1");
+  EXPECT_EQ(line(2, 0), "1/4/-1->0->2");
+  EXPECT_EQ(line(2, 2), "3/0/-1->2->-1");
+  EXPECT_EQ(line(3, 5), "4/-1/-1->5->1");
 }
 
 /// What each pair of ranks sends one way, with one rank a node.
@@ -229,6 +244,16 @@ std::uint64_t between_nodes(const Rehearsed& run, const Shape& shape) {
   return total;
 }
 
+/// Rings may cross rails; trees keep to their channel's head.
+Shape crossing(Random& random, const Shape& shape) {
+  std::vector<Shape::Member> members;
+  for (std::uint32_t i = 0; i < shape.size(); ++i)
+    members.push_back({shape.node_of(i), shape.rail_of(i)});
+  constexpr Shape::Crossing kAll[] = {Shape::Crossing::none, Shape::Crossing::free,
+                                      Shape::Crossing::alternate};
+  return Shape{members, kAll[random.below(std::size(kAll))]};
+}
+
 TEST(TreeAllReduce, GivesEveryRankTheSumOfAll) {
   const std::uint64_t seed = 31;
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
@@ -236,7 +261,8 @@ TEST(TreeAllReduce, GivesEveryRankTheSumOfAll) {
   const Algorithm algorithms[] = {Algorithm::tree, Algorithm::nvls_tree, Algorithm::nvls};
   for (int round = 0; round < 900; ++round) {
     const Algorithm algorithm = algorithms[round % 3];
-    const Shape shape = test::random_shape(random, algorithm == Algorithm::nvls ? 1 : 7);
+    const Shape shape =
+        crossing(random, test::random_shape(random, algorithm == Algorithm::nvls ? 1 : 7));
     const bool nvls = algorithm != Algorithm::tree;
     const Choice choice =
         choice_of(algorithm, static_cast<std::uint32_t>(random.between(1, 5)),
