@@ -46,15 +46,17 @@ Choice pair_choice(const profile::Op& op, const Shape& shape, const PairLinks& l
                    const Settings& settings) noexcept {
   const PairChannels channels = pair_channels(shape, links);
   const bool inside = shape.nodes() == 1 && links.nvlink;
+  const std::uint64_t times = shape.nodes() > 1 && links.grace_blackwell ? 2 : 1;
   const bool single = profile::is_point_to_point(op.kind);
   const std::uint32_t peers =
       PairExchange::slots(single ? PairBytes::Kind::single : PairBytes::Kind::all_to_all,
                           std::max<std::uint32_t>(shape.size(), 2));
-  return {.channels = channels.total,
-          .chunk = inside ? Bytes{kNvlinkChunk} : settings.point_to_point_chunk,
-          .slices_per_chunk = 1,
-          .credits = std::min(kSteps, kSharedSteps / peers),
-          .channels_per_peer = channels.per_peer};
+  return {
+      .channels = channels.total,
+      .chunk = inside ? Bytes{kNvlinkChunk} : Bytes{times * settings.point_to_point_chunk.count()},
+      .slices_per_chunk = 1,
+      .credits = std::min(kSteps, kSharedSteps / peers),
+      .channels_per_peer = channels.per_peer};
 }
 
 }  // namespace rehearsal::collective

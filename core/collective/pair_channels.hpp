@@ -18,6 +18,9 @@ struct PairLinks {
   bool nvlink = true;          ///< between the ranks of a node; else PCIe
   /// NVLinks between two ranks of a node; those of an NVSwitch count for every pair.
   std::uint32_t nvlinks = 18;
+  /// Blackwell GPUs on Arm CPUs, four a host: chunks between nodes are twice as large, as PXN has
+  /// only half as many to bring together.
+  bool grace_blackwell = false;
 };
 
 /// Channels of all_to_all, gather, scatter, send and recv.

@@ -49,6 +49,8 @@ TEST(PairChoice, StepsAndWhatMayBeUnderWay) {
   EXPECT_EQ(exchange.channels_per_peer, 4U);
   EXPECT_EQ(pair_choice(op, test::blocks(3, 1), links, {}).credits, 8U);
   EXPECT_EQ(pair_choice(op, test::blocks(1, 8), links, {}).chunk.count(), 512U << 10);
+  EXPECT_EQ(pair_choice(op, test::blocks(2, 4), {.grace_blackwell = true}, {}).chunk.count(),
+            256U << 10);
   op.kind = profile::OpKind::send;
   EXPECT_EQ(pair_choice(op, test::blocks(2, 8), links, {}).credits, 8U);
 }

@@ -39,7 +39,7 @@ TEST(Messages, FieldsOutOfRangeAreNoAddress) {
   message.set_channel(1 << 16);
   EXPECT_FALSE(from_message(message));
   message.set_channel(0);
-  message.set_use(2);
+  message.set_use(static_cast<std::uint32_t>(plan::kConnectionUseLast) + 1);
   EXPECT_FALSE(from_message(message));
 }
 

@@ -161,14 +161,18 @@ TEST_F(AloneTest, ARankWithoutOpsIsDoneWhenItStarts) {
 /// One rank of two, its peer played by the test.
 class PairTest : public testing::Test {
  protected:
-  void make(std::vector<Op> ops) {
+  /// `spare`: credits that connections have beyond those of the ops.
+  void make(std::vector<Op> ops, std::uint32_t spare = 0) {
     plan::CollectiveSettings settings;
     settings.channels = 1;
     settings.chunk = Bytes{64};
     settings.slices_per_chunk = 1;
+    settings.pipeline_chunk = Bytes{64};
     settings.credits = 2;
     plan_ = plan_of(profile_of(2, std::move(ops)), 1, settings);
     connections_ = plan::connections_of(plan_, HostIndex{0});
+    for (auto* specs : {&connections_.outgoing, &connections_.incoming})
+      for (plan::ConnectionSpec& spec : *specs) spec.credits += spare;
     replayer_ = std::make_unique<Replayer>(plan_, JobIndex{0}, Rank{0}, connections_);
     replayer_->start(0, 0, kStart, kStart);
     replayer_->advance(kStart);
@@ -195,6 +199,16 @@ class PairTest : public testing::Test {
   plan::Connections connections_;
   std::unique_ptr<Replayer> replayer_;
 };
+
+// Another op of the communicator may have more messages under way: connections are made for it.
+TEST_F(PairTest, AnOpKeepsToItsOwnCreditsOnASharedConnection) {
+  make({op_of(OpKind::broadcast, 256, 0)}, 6);
+  EXPECT_THAT(requests(), ElementsAre("send 0 64", "send 1 64"));
+  take(Completion::Kind::sent, out(), 0, 64);
+  EXPECT_THAT(requests(), IsEmpty());
+  take(Completion::Kind::credit, out(), 0, 64);
+  EXPECT_THAT(requests(), ElementsAre("send 2 64"));
+}
 
 TEST_F(PairTest, AllReduceIsSendThenFusedThenReceive) {
   make({op_of(OpKind::all_reduce, 128)});
