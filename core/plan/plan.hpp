@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "core/base/result.hpp"
 #include "core/plan/connection.hpp"
 #include "core/plan/drill.hpp"
+#include "core/plan/rdma.hpp"
 #include "core/profile/profile.hpp"
 
 namespace rehearsal::plan {
@@ -21,6 +23,7 @@ struct Nic {
   std::string address;  ///< data address, text form ("10.79.1.3", "127.0.0.1")
   BitRate line_rate;    ///< zero: not known (veth, lo)
   std::uint32_t mtu = 0;
+  std::optional<RdmaPort> rdma = {};  ///< the RDMA port of this NIC
 
   bool operator==(const Nic&) const = default;
 };
