@@ -1,7 +1,9 @@
 #include "tests/conformance/transports.hpp"
 
+#include "agent/transport/rdma/rdma_transport.hpp"
 #include "agent/transport/tcp/tcp_transport.hpp"
 #include "core/base/check.hpp"
+#include "tests/support/verbs/fake_verbs.hpp"
 
 namespace rehearsal::test {
 
@@ -35,11 +37,39 @@ TransportUnderTest tcp(std::string name, plan::ReceiveMode receive) {
           }};
 }
 
+/// Queue pairs over devices that exist only in memory: four, whatever the hosts.
+TransportUnderTest rdma_fake(std::string name, const plan::RdmaSettings& settings) {
+  return {.name = std::move(name),
+          .make_clock = [] { return std::make_unique<MonotonicClock>(); },
+          .make = [settings](const plan::Plan& plan) -> Cluster::MakeTransport {
+            constexpr std::uint32_t kDevices = 4;
+            auto verbs = std::make_shared<FakeVerbs>(kDevices);
+            return [settings, verbs, &plan](HostIndex host) -> std::unique_ptr<replay::Transport> {
+              rdma::RdmaOptions options = verbs->options(host.value % kDevices + 1);
+              options.nics.resize(plan.hosts[host.value].nics.size(), options.nics[0]);
+              options.settings = settings;
+              options.verify_payload = true;
+              auto transport = rdma::RdmaTransport::create(std::move(options));
+              CHECK(transport.has_value(), "an RDMA transport over a fake");
+              return std::move(*transport);
+            };
+          }};
+}
+
 }  // namespace
 
 std::vector<TransportUnderTest> transports_under_test() {
-  return {loopback(), tcp("tcp", plan::ReceiveMode::copy),
-          tcp("tcpDiscard", plan::ReceiveMode::discard)};
+  return {loopback(),
+          tcp("tcp", plan::ReceiveMode::copy),
+          tcp("tcpDiscard", plan::ReceiveMode::discard),
+          rdma_fake("rdmaFake", {.completions = plan::CompletionMode::event}),
+          rdma_fake("rdmaFakePolled", {.queue_pairs = 3}),
+          rdma_fake("rdmaFakeSend", {.operation = plan::RdmaOperation::send,
+                                     .queue_pairs = 2,
+                                     .completions = plan::CompletionMode::event}),
+          rdma_fake("rdmaFakeSplit", {.queue_pairs = 4,
+                                      .queue_pair_use = plan::QueuePairUse::split,
+                                      .completions = plan::CompletionMode::event})};
 }
 
 }  // namespace rehearsal::test

@@ -118,10 +118,10 @@ TEST(NicCounters, TheRiseBetweenTwoReadings) {
   };
   write("eth1", 1000, 2000);
   write("eth2", 500, 600);
-  const auto before = read_nic_counts(nics, devices.path());
+  const auto before = read_nic_counts(nics, Instant{}, devices.path());
   write("eth1", 1500, 2700);
   write("eth2", 100, 700);  // made again in between
-  const auto after = read_nic_counts(nics, devices.path());
+  const auto after = read_nic_counts(nics, Instant{}, devices.path());
 
   measure::AgentMeasurements measurements;
   measurements.nics.resize(3);
