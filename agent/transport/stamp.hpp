@@ -5,7 +5,25 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/plan/connection.hpp"
+
 namespace rehearsal::agent {
+
+/// A number for a connection that both ends know, and hardly any other connection has (the mixing
+/// is that of SplitMix64, Steele et al., OOPSLA 2014).
+inline std::uint64_t stamp_identity(const plan::ConnectionKey& key) noexcept {
+  std::uint64_t hash = 0;
+  for (const std::uint64_t part :
+       {std::uint64_t{key.job.value}, std::uint64_t{key.communicator.value},
+        std::uint64_t{key.source.value}, std::uint64_t{key.destination.value},
+        std::uint64_t{key.channel}, static_cast<std::uint64_t>(key.use)}) {
+    hash += part + 0x9e3779b97f4a7c15;
+    hash = (hash ^ (hash >> 30)) * 0xbf58476d1ce4e5b9;
+    hash = (hash ^ (hash >> 27)) * 0x94d049bb133111eb;
+    hash ^= hash >> 31;
+  }
+  return hash;
+}
 
 /// What a sender writes at both ends of a message's payload where payload is verified: which
 /// connection and which message of it this is. Messages shorter than two stamps carry what fits of

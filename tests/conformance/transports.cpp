@@ -23,18 +23,20 @@ TransportUnderTest loopback() {
 }
 
 /// All agents on 127.0.0.1, whatever addresses the plan has.
-TransportUnderTest tcp(std::string name, plan::ReceiveMode receive) {
-  return {.name = std::move(name),
-          .make_clock = [] { return std::make_unique<MonotonicClock>(); },
-          .make = [receive](const plan::Plan& plan) -> Cluster::MakeTransport {
-            return [receive, &plan](HostIndex host) -> std::unique_ptr<replay::Transport> {
-              tcp::TcpOptions options{.nic_addresses = {}, .token = "token", .receive = receive};
-              options.nic_addresses.assign(plan.hosts[host.value].nics.size(), "127.0.0.1");
-              auto transport = tcp::TcpTransport::create(std::move(options));
-              CHECK(transport.has_value(), "a TCP transport on 127.0.0.1");
-              return std::move(*transport);
-            };
-          }};
+TransportUnderTest tcp(std::string name, plan::ReceiveMode receive, bool verify = false) {
+  return {
+      .name = std::move(name),
+      .make_clock = [] { return std::make_unique<MonotonicClock>(); },
+      .make = [receive, verify](const plan::Plan& plan) -> Cluster::MakeTransport {
+        return [receive, verify, &plan](HostIndex host) -> std::unique_ptr<replay::Transport> {
+          tcp::TcpOptions options{
+              .nic_addresses = {}, .token = "token", .receive = receive, .verify_payload = verify};
+          options.nic_addresses.assign(plan.hosts[host.value].nics.size(), "127.0.0.1");
+          auto transport = tcp::TcpTransport::create(std::move(options));
+          CHECK(transport.has_value(), "a TCP transport on 127.0.0.1");
+          return std::move(*transport);
+        };
+      }};
 }
 
 /// Queue pairs over devices that exist only in memory: four, whatever the hosts.
@@ -62,6 +64,7 @@ std::vector<TransportUnderTest> transports_under_test() {
   return {loopback(),
           tcp("tcp", plan::ReceiveMode::copy),
           tcp("tcpDiscard", plan::ReceiveMode::discard),
+          tcp("tcpVerified", plan::ReceiveMode::copy, true),
           rdma_fake("rdmaFake", {.completions = plan::CompletionMode::event}),
           rdma_fake("rdmaFakePolled", {.queue_pairs = 3}),
           rdma_fake("rdmaFakeSend", {.operation = plan::RdmaOperation::send,

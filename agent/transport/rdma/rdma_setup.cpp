@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "agent/transport/rdma/state.hpp"
+#include "agent/transport/stamp.hpp"
 #include "core/base/check.hpp"
 #include "core/base/encoding.hpp"
 #include "core/base/random.hpp"
@@ -107,7 +108,7 @@ Result<Connection*> RdmaTransport::State::add_connection(const replay::Connectio
   connection.spec = spec;
   connection.port = spec.nic.value;
   connection.outgoing = outgoing;
-  connection.identity = proof({}, spec.key, true);
+  connection.identity = agent::stamp_identity(spec.key);
   connection.own_proof = proof(options.token, spec.key, outgoing);
   connection.proof_of_peer = proof(options.token, spec.key, !outgoing);
   RETURN_IF_ERROR(make_pairs(connection));

@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/transport/ring.hpp"
 #include "agent/transport/tcp/handshake.hpp"
 #include "agent/transport/tcp/payload.hpp"
-#include "agent/transport/ring.hpp"
 #include "agent/transport/tcp/socket.hpp"
 #include "agent/transport/tcp/stream.hpp"
 #include "agent/transport/tcp/tcp_transport.hpp"
