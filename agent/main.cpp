@@ -1,12 +1,7 @@
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
-
 #include "agent/control/config.hpp"
 #include "agent/control/rehearsal_agent.hpp"
 #include "runtime/config.hpp"
-#include "runtime/exit_status.hpp"
-#include "runtime/log.hpp"
+#include "runtime/program.hpp"
 
 namespace rehearsal::agent {
 namespace {
@@ -43,43 +38,29 @@ Result<Config> read_config(const Flags& flags) {
   return config;
 }
 
-int run_main(int argc, char** argv) {
-  CLI::App app{"The agent of Rehearsal: one a host, replays its ranks' part of the traffic."};
-  Flags flags;
-  app.add_option("--config", flags.config, "configuration file (docs/operations.md)");
-  app.add_option("--coordinator", flags.coordinator, "where rehearsald listens: ADDR:PORT");
-  app.add_option("--name", flags.name, "this agent's name in drills; default: the host's name");
-  app.add_option("--nic", flags.nics, "a data NIC, in rail order: NAME or NAME=ADDRESS")
-      ->allow_extra_args(false);
-  app.add_option("--metrics", flags.metrics, "where /metrics and /healthz are served: ADDR:PORT");
-  app.add_option("--announce", flags.announce, "write the addresses really bound to this file");
-  app.set_version_flag("--version", "rehearsal-agent " REHEARSAL_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? runtime::kExitOk : runtime::kExitUsage;
-  }
-  const auto config = read_config(flags);
-  if (!config) {
-    std::fprintf(stderr, "rehearsal-agent: %s\n", config.error().text().c_str());
-    return runtime::kExitUsage;
-  }
-  const runtime::Logging logging(config->log);
-  const auto done = run(*config);
-  if (done) return runtime::kExitOk;
-  runtime::log_error(done.error().text());
-  return done.error().code == ErrorCode::invalid_input ? runtime::kExitUsage
-                                                       : runtime::kExitUnavailable;
-}
-
 }  // namespace
 }  // namespace rehearsal::agent
 
 int main(int argc, char** argv) {
-  try {
-    return rehearsal::agent::run_main(argc, argv);
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "rehearsal-agent: %s\n", failure.what());
-    return rehearsal::runtime::kExitUnavailable;
-  }
+  using namespace rehearsal;
+  agent::Flags flags;
+  runtime::Program<agent::Config> program{
+      .name = "rehearsal-agent",
+      .app =
+          CLI::App("The agent of Rehearsal: one a host, replays its ranks' part of the traffic."),
+      .read_config = [&flags] { return agent::read_config(flags); },
+      .run = agent::run,
+  };
+  program.app.add_option("--config", flags.config, "configuration file (docs/operations.md)");
+  program.app.add_option("--coordinator", flags.coordinator, "where rehearsald listens: ADDR:PORT");
+  program.app.add_option("--name", flags.name,
+                         "this agent's name in drills; default: the host's name");
+  program.app.add_option("--nic", flags.nics, "a data NIC, in rail order: NAME or NAME=ADDRESS")
+      ->allow_extra_args(false);
+  program.app.add_option("--metrics", flags.metrics,
+                         "where /metrics and /healthz are served: ADDR:PORT");
+  program.app.add_option("--announce", flags.announce,
+                         "write the addresses really bound to this file");
+  program.app.set_version_flag("--version", "rehearsal-agent " REHEARSAL_VERSION);
+  return runtime::run_program(program, argc, argv);
 }

@@ -1,5 +1,7 @@
 #include "daemon/control_server.hpp"
 
+#include <asio/post.hpp>
+#include <asio/thread_pool.hpp>
 #include <exception>
 #include <unordered_map>
 #include <utility>
@@ -88,6 +90,8 @@ class ControlServer::Impl : public std::enable_shared_from_this<Impl> {
     refuse_new();
     timer_.cancel();
     for (auto& [id, connection] : std::exchange(sessions_, {})) connection->abort("stopped");
+    thinking_.stop();  // drops what has not begun, waits for what has
+    thinking_.join();
   }
 
   const runtime::Endpoint& listening() const { return listening_; }
@@ -180,6 +184,17 @@ class ControlServer::Impl : public std::enable_shared_from_this<Impl> {
   void perform(coordination::StoreRun& action) { hooks_.store(std::move(action)); }
   void perform(coordination::Log& action) { write_log(action); }
 
+  void perform(coordination::Compute& action) {
+    asio::post(thinking_, [weak = weak_from_this(), executor = acceptor_.get_executor(),
+                           id = action.id, make = std::move(action.make)] {
+      // Held by pointer: Asio may copy a handler.
+      const auto computed = std::make_shared<coordination::Computed>(id, make());
+      asio::post(executor, [weak, computed] {
+        if (const auto self = weak.lock()) self->deliver(*computed);
+      });
+    });
+  }
+
   void arm() {
     const Instant deadline = hooks_.coordinator.next_deadline();
     if (deadline == armed_for_) return;
@@ -206,6 +221,7 @@ class ControlServer::Impl : public std::enable_shared_from_this<Impl> {
   std::uint64_t last_session_ = 0;
   Instant armed_for_ = kNever;
   bool stopped_ = false;
+  asio::thread_pool thinking_{1};  ///< plans and reports, one after the other
 };
 
 Result<std::unique_ptr<ControlServer>> ControlServer::start(asio::io_context& context,

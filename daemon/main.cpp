@@ -1,12 +1,7 @@
-#include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
-
 #include "daemon/config.hpp"
 #include "daemon/rehearsald.hpp"
 #include "runtime/config.hpp"
-#include "runtime/exit_status.hpp"
-#include "runtime/log.hpp"
+#include "runtime/program.hpp"
 
 namespace rehearsal::daemon {
 namespace {
@@ -37,41 +32,26 @@ Result<Config> read_config(const Flags& flags) {
   return config;
 }
 
-int run_main(int argc, char** argv) {
-  CLI::App app{"The coordinator of Rehearsal: knows the agents, plans drills, keeps runs in step."};
-  Flags flags;
-  app.add_option("--config", flags.config, "configuration file (docs/operations.md)");
-  app.add_option("--listen", flags.listen, "where agents and operators connect: ADDR:PORT");
-  app.add_option("--metrics", flags.metrics, "where /metrics and /healthz are served: ADDR:PORT");
-  app.add_option("--store", flags.store, "folder that keeps the runs");
-  app.add_option("--announce", flags.announce, "write the addresses really bound to this file");
-  app.set_version_flag("--version", "rehearsald " REHEARSAL_VERSION);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? runtime::kExitOk : runtime::kExitUsage;
-  }
-  const auto config = read_config(flags);
-  if (!config) {
-    std::fprintf(stderr, "rehearsald: %s\n", config.error().text().c_str());
-    return runtime::kExitUsage;
-  }
-  const runtime::Logging logging(config->log);
-  const auto done = run(*config);
-  if (done) return runtime::kExitOk;
-  runtime::log_error(done.error().text());
-  return done.error().code == ErrorCode::invalid_input ? runtime::kExitUsage
-                                                       : runtime::kExitUnavailable;
-}
-
 }  // namespace
 }  // namespace rehearsal::daemon
 
 int main(int argc, char** argv) {
-  try {
-    return rehearsal::daemon::run_main(argc, argv);
-  } catch (const std::exception& failure) {
-    std::fprintf(stderr, "rehearsald: %s\n", failure.what());
-    return rehearsal::runtime::kExitUnavailable;
-  }
+  using namespace rehearsal;
+  daemon::Flags flags;
+  runtime::Program<daemon::Config> program{
+      .name = "rehearsald",
+      .app = CLI::App(
+          "The coordinator of Rehearsal: knows the agents, plans drills, keeps runs in step."),
+      .read_config = [&flags] { return daemon::read_config(flags); },
+      .run = daemon::run,
+  };
+  program.app.add_option("--config", flags.config, "configuration file (docs/operations.md)");
+  program.app.add_option("--listen", flags.listen, "where agents and operators connect: ADDR:PORT");
+  program.app.add_option("--metrics", flags.metrics,
+                         "where /metrics and /healthz are served: ADDR:PORT");
+  program.app.add_option("--store", flags.store, "folder that keeps the runs");
+  program.app.add_option("--announce", flags.announce,
+                         "write the addresses really bound to this file");
+  program.app.set_version_flag("--version", "rehearsald " REHEARSAL_VERSION);
+  return runtime::run_program(program, argc, argv);
 }

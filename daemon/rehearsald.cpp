@@ -1,6 +1,7 @@
 #include "daemon/rehearsald.hpp"
 
 #include <chrono>
+#include <cstdio>
 #include <ctime>
 #include <random>
 
@@ -30,6 +31,18 @@ constexpr std::chrono::milliseconds kLinger{300};
 std::uint64_t random_seed() {
   std::random_device device;
   return std::uint64_t{device()} << 32 | device();
+}
+
+/// 128 bits from the system.
+std::string random_token() {
+  std::random_device device;
+  std::string token;
+  for (int i = 0; i < 4; ++i) {
+    char digits[9];
+    std::snprintf(digits, sizeof digits, "%08x", static_cast<unsigned>(device()));
+    token += digits;
+  }
+  return token;
 }
 
 /// RFC 3339 in UTC; `instant` is taken from the monotonic clock of this host.
@@ -63,6 +76,7 @@ class Rehearsald {
         .software = "rehearsald " REHEARSAL_VERSION,
         .epoch = store_->epoch(),
         .seed = random_seed(),
+        .token = random_token,
         .wall_time = wall_time,
     });
     ASSIGN_OR_RETURN(server_, ControlServer::start(context_, {.listen = config_.listen}, hooks()));

@@ -11,6 +11,11 @@ AgentEntry* AgentTable::by_host(std::string_view host) {
   return entry == by_host_.end() ? nullptr : &entry->second;
 }
 
+const AgentEntry* AgentTable::by_host(std::string_view host) const {
+  const auto entry = by_host_.find(host);
+  return entry == by_host_.end() ? nullptr : &entry->second;
+}
+
 AgentEntry* AgentTable::by_session(SessionId session) {
   const auto host = hosts_.find(session);
   return host == hosts_.end() ? nullptr : by_host(host->second);

@@ -27,6 +27,7 @@ class AgentTable {
  public:
   /// The entry of this host or session; null: not here. Valid until the table changes.
   AgentEntry* by_host(std::string_view host);
+  const AgentEntry* by_host(std::string_view host) const;
   AgentEntry* by_session(SessionId session);
 
   /// No other agent of that host may be here.

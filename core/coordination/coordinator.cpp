@@ -123,6 +123,22 @@ void Coordinator::State::on(const Tick&, Instant now) {
   if (run && now >= run->deadline()) run->tick(now);
 }
 
+void Coordinator::State::on(const Computed& event, Instant now) {
+  if (const auto* report = std::get_if<RunReport>(&event.result)) {
+    if (run) run->reported(event.id, *report, now);
+    return;
+  }
+  const auto found = std::ranges::find_if(
+      plannings, [&](const auto& entry) { return entry.second.computation == event.id; });
+  if (found == plannings.end()) return;  // its session has gone
+  const SessionId session = found->first;
+  const Then then = std::move(found->second.then);
+  plannings.erase(found);
+  const auto& planned = std::get<Result<PlannedDrill>>(event.result);
+  if (!planned) return send_failure(session, planned.error());
+  then(*planned, now);
+}
+
 void Coordinator::State::on(const MessageReceived& event, Instant now) {
   using protocol::Envelope;
   const auto session = sessions.find(event.session);
@@ -267,6 +283,7 @@ void Coordinator::State::forget(SessionId id, const std::string& reason, Instant
   }
   if (role == Peer::person) {
     shelves.erase(id);
+    plannings.erase(id);
     std::erase(stop_askers, id);
     if (run && run_operator == id) run->operator_gone(now);
   }

@@ -10,6 +10,8 @@
 
 #include "core/base/ids.hpp"
 #include "core/base/time.hpp"
+#include "core/coordination/planning.hpp"
+#include "core/coordination/reporting.hpp"
 #include "core/protocol/rehearsal.pb.h"
 
 namespace rehearsal::coordination {
@@ -32,7 +34,15 @@ struct SessionClosed {
 };
 /// Time has reached next_deadline().
 struct Tick {};
-using Event = std::variant<SessionOpened, MessageReceived, SessionClosed, Tick>;
+
+using ComputationId = Id<struct ComputationTag, std::uint64_t>;
+using Computation = std::variant<Result<PlannedDrill>, RunReport>;
+/// What a Compute gave.
+struct Computed {
+  ComputationId id;
+  Computation result;
+};
+using Event = std::variant<SessionOpened, MessageReceived, SessionClosed, Tick, Computed>;
 
 // What the coordinator wants done.
 struct Send {
@@ -45,10 +55,6 @@ struct Close {
   SessionId session;
   std::string reason;
 };
-struct RunFile {
-  std::string name;  ///< "summary.json"
-  std::string content;
-};
 /// Keep the files of a run that ended (a folder named after the run).
 struct StoreRun {
   std::string run;
@@ -59,12 +65,21 @@ struct Log {
   LogLevel level = LogLevel::info;
   std::string text;  ///< one event an operator may act on, with run, host and iteration as fields
 };
-using Action = std::variant<Send, Close, StoreRun, Log>;
+/// Plans and reports of large runs take seconds, in which sessions must be answered: call `make`
+/// once, on any thread (it shares nothing that changes), and give back what it returns as Computed.
+struct Compute {
+  ComputationId id;
+  std::function<Computation()> make;
+};
+using Action = std::variant<Send, Close, StoreRun, Log, Compute>;
 
 struct CoordinatorOptions {
   std::string software = {};  ///< "rehearsald 0.1.0"
   std::uint64_t epoch = 1;    ///< rises with every start
-  std::uint64_t seed = 1;  ///< for run ids and tokens: from the system's randomness in production
+  std::uint64_t seed = 1;     ///< for run ids
+  /// A secret of a run, 32 hexadecimal digits, from the system's randomness; unset: from the seed,
+  /// for tests.
+  std::function<std::string()> token = nullptr;
   Duration heartbeat_interval = std::chrono::milliseconds{500};
   Duration silence_limit = std::chrono::seconds{3};  ///< then a session is lost
   Duration hello_deadline = std::chrono::seconds{3};

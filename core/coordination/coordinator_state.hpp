@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -34,6 +35,7 @@ struct Coordinator::State {
   void on(const MessageReceived& event, Instant now);
   void on(const SessionClosed& event, Instant now);
   void on(const Tick& event, Instant now);
+  void on(const Computed& event, Instant now);
   void hello(SessionId id, const protocol::Hello& hello, Instant now);
   Result<void> admit(SessionId id, const protocol::Hello& hello);
   void agent_message(SessionId id, const protocol::Envelope& message, Instant now);
@@ -50,8 +52,16 @@ struct Coordinator::State {
   void operator_message(SessionId id, const protocol::Envelope& message, Instant now);
   void profile_part(SessionId id, const protocol::ProfilePart& message);
   void plan_request(SessionId id, const protocol::PlanRequest& message);
-  void run_request(SessionId id, const protocol::RunRequest& message, Instant now);
-  Result<std::string> start_run(SessionId id, const protocol::RunRequest& message, Instant now);
+  void run_request(SessionId id, const protocol::RunRequest& message);
+  /// Has the drill planned; `then` gets the plan, if the session is still here.
+  using Then = std::function<void(PlannedDrill, Instant)>;
+  Result<void> plan_first(SessionId id, const std::string& text, const std::string& file,
+                          Then then);
+  void send_plan(SessionId id, const PlannedDrill& planned);
+  Result<void> start_run(SessionId id, const std::string& wanted_hash, PlannedDrill planned,
+                         Instant now);
+  Result<void> check_free() const;
+  Result<void> check_still_here(const plan::Plan& plan) const;
   void status_request(SessionId id, Instant now);
   void stop_request(SessionId id, const protocol::StopRequest& message, Instant now);
   void send_failure(SessionId id, const Error& error);
@@ -63,6 +73,11 @@ struct Coordinator::State {
   std::map<SessionId, Session> sessions;
   AgentTable agents;
   std::map<SessionId, ProfileShelf> shelves;  // of operators
+  struct Planning {
+    ComputationId computation;
+    Then then;
+  };
+  std::map<SessionId, Planning> plannings;  // at most one of each operator
   std::unique_ptr<Run> run;
   SessionId run_operator;
   std::vector<SessionId> stop_askers;  // hear of it when the run is over

@@ -22,7 +22,7 @@ void Coordinator::State::operator_message(SessionId id, const protocol::Envelope
     case Envelope::kPlanRequest:
       return plan_request(id, message.plan_request());
     case Envelope::kRunRequest:
-      return run_request(id, message.run_request(), now);
+      return run_request(id, message.run_request());
     case Envelope::kStatusRequest:
       return status_request(id, now);
     case Envelope::kStopRequest:
@@ -44,15 +44,32 @@ void Coordinator::State::profile_part(SessionId id, const protocol::ProfilePart&
   outbox.send(id, std::move(envelope));
 }
 
+Result<void> Coordinator::State::plan_first(SessionId id, const std::string& text,
+                                            const std::string& file, Then then) {
+  if (plannings.contains(id)) {
+    return fail(ErrorCode::refused, ErrorSource::control,
+                "a plan is being made for this session: wait for it");
+  }
+  const ComputationId computation = outbox.compute(
+      [text, file, inventories = agents.inventories(), profiles = shelves.at(id).profiles()]() {
+        return Computation{plan_drill(text, file, inventories, profiles)};
+      });
+  plannings.emplace(id, Planning{computation, std::move(then)});
+  return {};
+}
+
 void Coordinator::State::plan_request(SessionId id, const protocol::PlanRequest& message) {
-  const Result<PlannedDrill> planned =
-      plan_drill(message.drill_text(), one_line(message.drill_file()), agents.inventories(),
-                 shelves.at(id).profiles());
-  if (!planned) return send_failure(id, planned.error());
+  const Result<void> begun =
+      plan_first(id, message.drill_text(), one_line(message.drill_file()),
+                 [this, id](const PlannedDrill& planned, Instant) { send_plan(id, planned); });
+  if (!begun) send_failure(id, begun.error());
+}
+
+void Coordinator::State::send_plan(SessionId id, const PlannedDrill& planned) {
   // A plan.json that does not fit beside the table in one frame goes before it, as a file of no
   // run.
-  const bool in_parts = planned->json.size() > protocol::kPartBytesMax;
-  for (const protocol::Part& part : protocol::parts_of(in_parts ? planned->json : "")) {
+  const bool in_parts = planned.json.size() > protocol::kPartBytesMax;
+  for (const protocol::Part& part : protocol::parts_of(in_parts ? planned.json : "")) {
     if (!in_parts) break;
     protocol::Envelope envelope;
     protocol::FilePart& file = *envelope.mutable_file_part();
@@ -64,41 +81,62 @@ void Coordinator::State::plan_request(SessionId id, const protocol::PlanRequest&
   }
   protocol::Envelope envelope;
   protocol::PlanReply& reply = *envelope.mutable_plan_reply();
-  if (!in_parts) reply.set_plan_json(planned->json);
-  reply.set_table(cut(planned->table, protocol::kPartBytesMax));
-  reply.set_plan_hash(planned->hash);
+  if (!in_parts) reply.set_plan_json(planned.json);
+  reply.set_table(cut(planned.table, protocol::kPartBytesMax));
+  reply.set_plan_hash(planned.hash);
   outbox.send(id, std::move(envelope));
 }
 
-void Coordinator::State::run_request(SessionId id, const protocol::RunRequest& message,
-                                     Instant now) {
-  const Result<std::string> started = start_run(id, message, now);
-  if (started) return;
-  outbox.log(LogLevel::warning, "run refused", {{"reason", started.error().text()}});
-  send_failure(id, started.error());
+void Coordinator::State::run_request(SessionId id, const protocol::RunRequest& message) {
+  const auto refuse = [this, id](const Error& error) {
+    outbox.log(LogLevel::warning, "run refused", {{"reason", error.text()}});
+    send_failure(id, error);
+  };
+  if (const Result<void> free = check_free(); !free) return refuse(free.error());
+  const Result<void> begun =
+      plan_first(id, message.drill_text(), one_line(message.drill_file()),
+                 [this, id, refuse, wanted_hash = one_line(message.plan_hash())](
+                     PlannedDrill planned, Instant now) {
+                   const auto started = start_run(id, wanted_hash, std::move(planned), now);
+                   if (!started) refuse(started.error());
+                 });
+  if (!begun) refuse(begun.error());
 }
 
-Result<std::string> Coordinator::State::start_run(SessionId id, const protocol::RunRequest& message,
-                                                  Instant now) {
-  if (run) {
-    return fail(ErrorCode::refused, ErrorSource::control,
-                "run " + run->id() + " is on (" + std::string(to_string(run->state())) + ", " +
-                    std::to_string(run->iterations_done()) + " of " +
-                    std::to_string(run->iterations()) +
-                    " iterations): wait for its end, or `rehearse stop` it");
+Result<void> Coordinator::State::check_free() const {
+  if (!run) return {};
+  return fail(ErrorCode::refused, ErrorSource::control,
+              "run " + run->id() + " is on (" + std::string(to_string(run->state())) + ", " +
+                  std::to_string(run->iterations_done()) + " of " +
+                  std::to_string(run->iterations()) +
+                  " iterations): wait for its end, or `rehearse stop` it");
+}
+
+/// Agents may have come and gone while the plan was made.
+Result<void> Coordinator::State::check_still_here(const plan::Plan& plan) const {
+  for (const plan::Inventory& host : plan.hosts) {
+    const AgentEntry* agent = agents.by_host(host.host);
+    if (agent == nullptr || agent->inventory != host) {
+      return fail(ErrorCode::refused, ErrorSource::control,
+                  "host '" + host.host + "' left or changed while the plan was made; run again");
+    }
   }
-  ASSIGN_OR_RETURN(PlannedDrill planned,
-                   plan_drill(message.drill_text(), one_line(message.drill_file()),
-                              agents.inventories(), shelves.at(id).profiles()));
-  if (!message.plan_hash().empty() && message.plan_hash() != planned.hash) {
+  return {};
+}
+
+Result<void> Coordinator::State::start_run(SessionId id, const std::string& wanted_hash,
+                                           PlannedDrill planned, Instant now) {
+  RETURN_IF_ERROR(check_free());
+  RETURN_IF_ERROR(check_still_here(*planned.plan));
+  if (!wanted_hash.empty() && wanted_hash != planned.hash) {
     return fail(ErrorCode::refused, ErrorSource::control,
-                "the plan is now " + planned.hash + ", not " + one_line(message.plan_hash()) +
+                "the plan is now " + planned.hash + ", not " + wanted_hash +
                     ": the drill, a profile or the agents have changed; plan again");
   }
   RunSetup setup;
   setup.id = "e" + std::to_string(options.epoch) + "-r" + std::to_string(++runs_begun) + "-" +
              random_hex(4);
-  setup.token = random_hex(32);
+  setup.token = options.token ? options.token() : random_hex(32);
   setup.operator_session = id;
   for (const plan::Inventory& host : planned.plan->hosts) {
     AgentEntry& agent = *agents.by_host(host.host);
@@ -111,10 +149,10 @@ Result<std::string> Coordinator::State::start_run(SessionId id, const protocol::
               {"hosts", std::to_string(setup.agents.size())},
               {"iterations", std::to_string(planned.plan->iterations)},
               {"plan_hash", planned.hash}});
-  setup.planned = std::move(planned);
+  setup.planned = std::make_shared<const PlannedDrill>(std::move(planned));
   run_operator = id;
   run = std::make_unique<Run>(options, outbox, std::move(setup), now);
-  return run->id();
+  return {};
 }
 
 void Coordinator::State::status_request(SessionId id, Instant now) {

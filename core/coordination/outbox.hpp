@@ -24,10 +24,17 @@ class Outbox {
     actions_.push_back(log_line(level, event, fields));
   }
 
+  ComputationId compute(std::function<Computation()> make) {
+    const ComputationId id{++computations_};
+    actions_.push_back(Compute{id, std::move(make)});
+    return id;
+  }
+
   std::vector<Action> take() { return std::exchange(actions_, {}); }
 
  private:
   std::vector<Action> actions_;
+  std::uint64_t computations_ = 0;
 };
 
 }  // namespace rehearsal::coordination

@@ -50,7 +50,7 @@ Run::Run(const CoordinatorOptions& options, Outbox& outbox, RunSetup setup, Inst
   }
   protocol::Envelope started;
   started.mutable_run_started()->set_run(id());
-  started.mutable_run_started()->set_plan_hash(setup_.planned.hash);
+  started.mutable_run_started()->set_plan_hash(setup_.planned->hash);
   started.mutable_run_started()->set_iterations(iterations());
   tell(std::move(started));
   enter(RunState::reserving, now + options_.reserve_deadline, now);
@@ -95,8 +95,8 @@ void Run::enter(RunState state, Instant deadline, Instant now) {
 
 void Run::move_on(Instant now) {
   if (over_) return;
-  if (concluded_) {
-    if (all(&RunAgent::released)) finish(now);
+  if (reporting_) {
+    if (reported_ && all(&RunAgent::released)) finish(now);
   } else if (ending()) {
     if (all(&RunAgent::stopped)) conclude(now);
   } else if (state_ == RunState::reserving && all(&RunAgent::reserved)) {
@@ -119,7 +119,7 @@ void Run::prepare(Instant now) {
       prepare.set_run(id());
       prepare.set_token(setup_.token);
       prepare.set_host(host_of(agent).value);
-      prepare.set_plan_hash(setup_.planned.hash);
+      prepare.set_plan_hash(setup_.planned->hash);
       prepare.set_size(part.size);
       prepare.set_offset(part.offset);
       prepare.set_part(part.bytes.data(), part.bytes.size());
@@ -178,7 +178,7 @@ void Run::drain(Instant now) {
 
 void Run::end(Ending ending, Instant now) {
   using report::StopReason;
-  if (concluded_) return;
+  if (reporting_) return;
   if (this->ending()) {
     // Whoever else gave up did so because this agent went.
     if (ending.reason == StopReason::agent_lost && stop_->reason == StopReason::failed) {
@@ -209,7 +209,7 @@ void Run::agent_lost(SessionId session, const std::string& reason, Instant now) 
   RunAgent& agent = agents_[index->second.value];
   if (!agent.here()) return;
   lose(agent, reason);
-  if (!concluded_) {
+  if (!reporting_) {
     end({.reason = report::StopReason::agent_lost,
          .detail = agent.host + " is lost: " + reason,
          .waited_for = {agent.host}},
@@ -249,13 +249,11 @@ Instant Run::deadline() const {
   if (over_) return kNever;
   Instant next = std::min({state_deadline_, running_deadline(), next_look_});
   if (untold_) next = std::min(next, next_telling_);
-  if (concluded_ && state_deadline_ == kNever) next = std::min(next, concluded_at_);
   return next;
 }
 
 void Run::tick(Instant now) {
   if (over_) return;
-  if (concluded_ && state_deadline_ == kNever) state_deadline_ = now + options_.release_deadline;
   if (state_ == RunState::ready && now >= state_deadline_) {
     enter(RunState::running, kNever, now);
   }
@@ -265,7 +263,7 @@ void Run::tick(Instant now) {
 }
 
 void Run::timed_out(Instant now) {
-  if (concluded_) {
+  if (reporting_) {
     for (const HostIndex host : without(&RunAgent::released)) {
       outbox_.log(LogLevel::warning, "agent not released in time",
                   {{"run", id()}, {"host", agents_[host.value].host}});
@@ -293,37 +291,45 @@ void Run::timed_out(Instant now) {
       now);
 }
 
-/// All that will come has come: the report is made and the agents may go.
+/// All that will come has come: the report is made, then the agents may go.
 void Run::conclude(Instant now) {
-  report_ = report_run(setup_.planned, measurements(now));
-  concluded_ = true;
-  outbox_.store({id(), report_.files});
-  if (operator_here_) {
-    for (const RunFile& file : report_.files) {
-      for (const protocol::Part& part : protocol::parts_of(file.content)) {
-        protocol::Envelope envelope;
-        protocol::FilePart& message = *envelope.mutable_file_part();
-        message.set_run(id());
-        message.set_name(file.name);
-        message.set_size(part.size);
-        message.set_offset(part.offset);
-        message.set_part(part.bytes.data(), part.bytes.size());
-        tell(std::move(envelope));
-      }
-    }
-  }
+  // A computation must be copyable; what it takes along is not to be copied.
+  const auto evidence_of_run = std::make_shared<RunEvidence>(evidence(now));
+  reporting_ =
+      outbox_.compute([evidence_of_run] { return report_run(std::move(*evidence_of_run)); });
+  state_deadline_ = kNever;  // nobody else is waited for
+}
+
+void Run::reported(ComputationId id, RunReport report, Instant now) {
+  if (reporting_ != id || reported_) return;
+  reported_ = true;
+  report_ = std::move(report);
+  outbox_.store({this->id(), report_.files});
+  if (operator_here_) send_report();
   RunState ended = RunState::finished;
   if (ending()) {
     ended = stop_->reason == report::StopReason::stopped ? RunState::stopped : RunState::failed;
   }
-  // Making the report took time that `now` knows nothing of: the deadline counts from the next
-  // tick.
-  concluded_at_ = now;
-  enter(ended, kNever, now);
+  enter(ended, now + options_.release_deadline, now);
   send_to_all([&](const RunAgent&, protocol::Envelope& envelope) {
-    envelope.mutable_release()->set_run(id());
+    envelope.mutable_release()->set_run(this->id());
   });
   move_on(now);
+}
+
+void Run::send_report() {
+  for (const RunFile& file : report_.files) {
+    for (const protocol::Part& part : protocol::parts_of(file.content)) {
+      protocol::Envelope envelope;
+      protocol::FilePart& message = *envelope.mutable_file_part();
+      message.set_run(id());
+      message.set_name(file.name);
+      message.set_size(part.size);
+      message.set_offset(part.offset);
+      message.set_part(part.bytes.data(), part.bytes.size());
+      tell(std::move(envelope));
+    }
+  }
 }
 
 void Run::finish(Instant) {

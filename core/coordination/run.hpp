@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ namespace rehearsal::coordination {
 struct RunSetup {
   std::string id;
   std::string token;
-  PlannedDrill planned;
+  std::shared_ptr<const PlannedDrill> planned;
   std::vector<SessionId> agents;  ///< by HostIndex
   SessionId operator_session;
 };
@@ -45,6 +46,8 @@ class Run {
   void stop(const std::string& reason, Instant now);
   void operator_gone(Instant now);
   void tick(Instant now);
+  /// The report that conclude() asked for.
+  void reported(ComputationId id, RunReport report, Instant now);
 
   Instant deadline() const;
   /// Ended, reported, and every agent released or gone.
@@ -55,13 +58,13 @@ class Run {
 
   const std::string& id() const { return setup_.id; }
   RunState state() const { return state_; }
-  std::uint32_t iterations() const { return setup_.planned.plan->iterations; }
+  std::uint32_t iterations() const { return plan().iterations; }
   std::uint32_t iterations_done() const;
   report::Verdict verdict() const { return report_.verdict; }
   bool has(SessionId agent) const { return indices_.contains(agent); }
 
  private:
-  const plan::Plan& plan() const { return *setup_.planned.plan; }
+  const plan::Plan& plan() const { return *setup_.planned->plan; }
   HostIndex host_of(const RunAgent& agent) const;
   bool ending() const { return stop_.has_value(); }
   /// Whether all agents that are here have `what`.
@@ -97,6 +100,7 @@ class Run {
   /// On to the next state if all that this one waits for is here.
   void move_on(Instant now);
   void conclude(Instant now);
+  void send_report();
   void finish(Instant now);
 
   // What the operator hears.
@@ -104,7 +108,8 @@ class Run {
   void tell_progress(Instant now, bool at_once);
   void look_for_stragglers(Instant now);
   Waiting waiting(Instant now) const;
-  report::RunMeasurements measurements(Instant now) const;
+  /// Takes what the agents handed in.
+  RunEvidence evidence(Instant now);
 
   const CoordinatorOptions& options_;
   Outbox& outbox_;
@@ -126,8 +131,8 @@ class Run {
   std::optional<Step> named_in_;  // the step whose stragglers were logged
   std::map<HostIndex, std::map<plan::ConnectionKey, std::string>> addresses_;  // by the host they are for
   std::optional<Ending> stop_;
-  bool concluded_ = false;
-  Instant concluded_at_;
+  std::optional<ComputationId> reporting_;  // since conclude()
+  bool reported_ = false;
   bool over_ = false;
   RunReport report_;
 };

@@ -78,7 +78,7 @@ Result<void> Run::on(SessionId session, const protocol::Envelope& message, Insta
       if (of_this(message.stopped()) && ending()) agent.stopped = true;
       break;
     case Envelope::kReleased:
-      if (of_this(message.released()) && concluded_) agent.released = true;
+      if (of_this(message.released()) && reported_) agent.released = true;
       break;
     default:
       break;
@@ -156,7 +156,7 @@ void Run::on_step_done(RunAgent& agent, const protocol::StepDone& message, Insta
 }
 
 void Run::on_progress(RunAgent& agent, const protocol::Progress& message, Instant now) {
-  if (ending() || concluded_) return;
+  if (ending() || reporting_) return;
   if (message.moved() > agent.moved || message.iterations_done() > agent.iterations_done) {
     last_progress_ = last_progress_ == kNever ? now : std::max(now, last_progress_);
   }
@@ -171,7 +171,7 @@ void Run::on_progress(RunAgent& agent, const protocol::Progress& message, Instan
 }
 
 Result<void> Run::on_results(RunAgent& agent, const protocol::Results& message, Instant) {
-  if (agent.results || (state_ != RunState::draining)) return {};
+  if (agent.results || reporting_ || state_ != RunState::draining) return {};
   if (!agent.incoming_results) {
     agent.incoming_results.emplace(options_.results_bytes_max, agent.host + ": results");
   }

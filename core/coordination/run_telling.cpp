@@ -79,8 +79,10 @@ void Run::look_for_stragglers(Instant now) {
                {"detail", who.text}});
 }
 
-report::RunMeasurements Run::measurements(Instant now) const {
-  report::RunMeasurements run;
+RunEvidence Run::evidence(Instant now) {
+  RunEvidence evidence;
+  evidence.planned = setup_.planned;
+  report::RunMeasurements& run = evidence.run;
   run.run = id();
   run.software = options_.software;
   if (options_.wall_time) {
@@ -92,22 +94,15 @@ report::RunMeasurements Run::measurements(Instant now) const {
     run.stop_detail = stop_->detail;
     run.waited_for = stop_->waited_for;
   }
-  for (const RunAgent& agent : agents_) {
+  for (RunAgent& agent : agents_) {
     report::AgentResult result;
     result.host = host_of(agent);
     result.clocks = agent.clocks;
     result.lost = agent.lost;
-    if (agent.results && !agent.results->empty()) {
-      Result<measure::AgentMeasurements> read = measure::decode_agent_measurements(*agent.results);
-      if (read) {
-        result.measurements = std::move(*read);
-      } else {
-        result.lost = "its results cannot be read: " + read.error().text();
-      }
-    }
     run.agents.push_back(std::move(result));
+    evidence.encoded.push_back(std::exchange(agent.results, std::nullopt));
   }
-  return run;
+  return evidence;
 }
 
 }  // namespace rehearsal::coordination

@@ -6,6 +6,7 @@
 #include "core/base/text.hpp"
 #include "core/plan/checks.hpp"
 #include "core/plan/connection_estimate.hpp"
+#include "core/plan/instance_estimate.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::plan {
@@ -251,6 +252,7 @@ Result<Plan> make_plan(const Drill& drill, std::span<const Inventory> inventorie
   plan.hosts = hosts.take();
   if (plan.transport.kind == TransportKind::rdma) RETURN_IF_ERROR(check_rdma(plan));
   RETURN_IF_ERROR(check_expectations(plan));
+  RETURN_IF_ERROR(check_instances(plan));
   RETURN_IF_ERROR(check_connections(plan));
   return plan;
 }

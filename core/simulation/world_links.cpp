@@ -137,6 +137,10 @@ void World::coordinator_on(const coordination::Event& event) {
       }
     } else if (auto* store = std::get_if<coordination::StoreRun>(&action)) {
       stored_.push_back(std::move(*store));
+    } else if (auto* compute = std::get_if<coordination::Compute>(&action)) {
+      queue_.at(now_, [this, id = compute->id, make = std::move(compute->make)] {
+        coordinator_on(coordination::Computed{id, make()});
+      });
     } else {
       log_.push_back(std::get<coordination::Log>(action).text);
     }

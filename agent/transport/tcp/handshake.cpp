@@ -51,6 +51,7 @@ std::optional<plan::ConnectionKey> decode_key(const char* in) noexcept {
   const std::uint64_t use = get(in, 1);
   if (use > static_cast<std::uint64_t>(plan::ConnectionUse::point_to_point)) return std::nullopt;
   key.use = static_cast<plan::ConnectionUse>(use);
+  if (get(in, 1) != 0) return std::nullopt;  // reserved
   return key;
 }
 

@@ -1,9 +1,11 @@
 // What a start by appointment can be on this machine: sleep until 250 µs before an agreed instant,
-// spin to it, send a first message to the ring neighbour. No agent, no plan, no measurement.
+// spin to it, then either send a first message to the ring neighbour and receive one, or do nothing.
+// No agent, no plan, no measurement.
 //
 //   bare_start RANK ADDRESS,ADDRESS,… PORT CONGESTION_CONTROL FIRST_INSTANT_NS INTERVAL_NS COUNT
+//              sends|silent
 //
-// Prints a line an appointment: its number and how late the first send was, in nanoseconds.
+// Prints a line an appointment: its number and how late it was kept, in nanoseconds.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -48,7 +50,7 @@ int make_socket(const std::string& congestion_control) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 8) return 64;
+  if (argc != 9) return 64;
   const auto rank = static_cast<std::size_t>(std::atoi(argv[1]));
   std::vector<std::string> addresses;
   std::stringstream list(argv[2]);
@@ -58,6 +60,7 @@ int main(int argc, char** argv) {
   const long long first = std::atoll(argv[5]);
   const long long interval = std::atoll(argv[6]);
   const int count = std::atoi(argv[7]);
+  const bool sends = std::string(argv[8]) == "sends";
 
   const int listener = make_socket(congestion_control);
   const sockaddr_in own = endpoint(addresses[rank], port);
@@ -83,9 +86,9 @@ int main(int argc, char** argv) {
     do {
       now = std::chrono::steady_clock::now().time_since_epoch().count();
     } while (now < instant);
-    if (::send(sender, message.data(), kMessage, MSG_NOSIGNAL) < 0) return 1;
+    if (sends && ::send(sender, message.data(), kMessage, MSG_NOSIGNAL) < 0) return 1;
     late.push_back(now - instant);
-    if (::recv(receiver, message.data(), message.size(), 0) <= 0) return 1;
+    if (sends && ::recv(receiver, message.data(), message.size(), 0) <= 0) return 1;
   }
   for (std::size_t i = 0; i < late.size(); ++i) std::printf("%zu %lld\n", i, late[i]);
   // Leave together: who closes early resets its neighbour.

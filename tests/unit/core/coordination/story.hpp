@@ -97,6 +97,14 @@ class Story {
   bool closed(SessionId session) const { return closed_.contains(session); }
   const std::string& why_closed(SessionId session) const { return closed_.at(session); }
 
+  /// Hands in what was asked to be computed since `hold_computations` was set.
+  void compute_held() {
+    for (const Compute& compute : std::exchange(held_, {})) {
+      happen(Computed{compute.id, compute.make()});
+    }
+  }
+
+  bool hold_computations = false;
   Coordinator coordinator;
   Instant now{std::chrono::seconds{1000}};
   std::vector<StoreRun> stored;
@@ -115,6 +123,9 @@ class Story {
         closed_[close->session] = close->reason;
       } else if (auto* store = std::get_if<StoreRun>(&action)) {
         stored.push_back(std::move(*store));
+      } else if (auto* compute = std::get_if<Compute>(&action)) {
+        held_.push_back(std::move(*compute));
+        if (!hold_computations) compute_held();
       } else {
         log.push_back(std::get<Log>(action).text);
       }
@@ -122,6 +133,7 @@ class Story {
   }
 
   std::uint64_t sessions_ = 0;
+  std::vector<Compute> held_;
   std::map<SessionId, std::vector<Envelope>> told_;
   std::map<SessionId, std::string> closed_;
 };
