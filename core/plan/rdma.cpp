@@ -77,7 +77,8 @@ std::optional<GidType> gid_type(std::string_view text) {
 Result<RdmaGid> choose_gid(const Nic& nic) {
   if (!nic.rdma) {
     return fail(ErrorCode::not_found, ErrorSource::host,
-                "no RDMA port belongs to it; `rehearse doctor` lists the devices of each agent");
+                "[REHEARSAL-RDMA-002] no RDMA port belongs to it; `rehearse status --json` lists what "
+                "agents have");
   }
   const RdmaPort& port = *nic.rdma;
   const std::string name = port.device + " port " + std::to_string(port.port);

@@ -194,7 +194,11 @@ class Conformance : public testing::TestWithParam<std::tuple<std::size_t, Work>>
 };
 
 TEST_P(Conformance, MovesWhatThePlanSays) {
-  for (const std::uint32_t ranks : under_test().ranks) {
+  std::vector<std::uint32_t> all = under_test().ranks;
+  if (std::get<1>(GetParam()) == Work::all_reduce)
+    all.insert(all.end(), under_test().all_reduce_ranks.begin(),
+               under_test().all_reduce_ranks.end());
+  for (const std::uint32_t ranks : all) {
     rehearse(ranks, 1, plan::SyncMode::iteration);
     if (HasFailure()) return;
   }

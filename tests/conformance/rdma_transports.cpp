@@ -37,8 +37,9 @@ TransportUnderTest rdma(std::string name, const std::function<void(plan::RdmaSet
               return std::move(*transport);
             };
           },
-          .ranks = {1, 2, 3, 4, 9},
-          .paired_ranks = {4, 8}};
+          .ranks = {1, 2, 3, 4},
+          .all_reduce_ranks = {9},
+          .paired_ranks = {4}};
 }
 
 }  // namespace

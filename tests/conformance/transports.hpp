@@ -17,6 +17,8 @@ struct TransportUnderTest {
   std::function<Cluster::MakeTransport(const plan::Plan&)> make;
   /// How many ranks the suite has, one a host.
   std::vector<std::uint32_t> ranks = {1, 2, 3, 4, 5, 6, 7, 8, 9, 16};
+  /// … and in the all_reduce also.
+  std::vector<std::uint32_t> all_reduce_ranks = {};
   /// … and two a host.
   std::vector<std::uint32_t> paired_ranks = {2, 4, 5, 8};
 };

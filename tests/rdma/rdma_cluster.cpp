@@ -104,8 +104,8 @@ fs::path RdmaCluster::drill(const std::string& name, std::uint32_t hosts, const 
   const fs::path path = folder() / (name + ".yaml");
   std::ofstream stream{path};
   stream << "drill: " << name << "\niterations: " << iterations
-         << "\ntransport:\n  kind: rdma\n  completions: event\n  ack_timeout: 16\n"
-            "  retry_count: 6\n"
+         << "\ntransport:\n  kind: rdma\n  ack_timeout: 16\n  retry_count: 6\n"
+         << (transport.find("completions:") == std::string::npos ? "  completions: event\n" : "")
          << transport << "collectives: {channels: 1, chunk: 64KiB, credits: 4}\n"
          << more << "jobs:\n  - {name: job, profile: " << profile << ", hosts: 'h[1-" << hosts
          << "]'}\n";
@@ -142,6 +142,43 @@ void RdmaCluster::traffic_control(const std::vector<std::string>& arguments) {
   std::vector<std::string> command{"/sbin/ip", "netns", "exec", "sw", "/sbin/tc"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   run_tool(std::move(command));
+}
+
+std::uint64_t RdmaCluster::retransmissions() {
+  std::uint64_t sum = 0;
+  for (const std::uint32_t device : {1U, 2U})
+    for (const char* name : {"duplicate_request", "out_of_seq_request", "completer_retry_err"})
+      sum += device_counter(device, name);
+  return sum;
+}
+
+void RdmaCluster::wait_for_port(std::uint32_t number) {
+  const fs::path port = "/sys/class/infiniband/rd" + std::to_string(number) + "/ports/1";
+  const Instant deadline = now() + kPatience;
+  while (read_whole(port / "state").find("ACTIVE") == std::string::npos ||
+         read_whole(port / "gids" / "1").find("ffff:0a00") == std::string::npos) {
+    ASSERT_LT(now(), deadline) << "rd" << number << " does not come back";
+    pause();
+  }
+}
+
+void RdmaCluster::move_address(std::uint32_t number, bool back) {
+  const std::string device = "h" + std::to_string(number);
+  const std::string address = "10.0.0." + std::to_string(number);
+  const std::string table = std::to_string(100 + number);
+  if (!back) return run_tool({"/sbin/ip", "address", "del", address + "/24", "dev", device});
+  run_tool({"/sbin/ip", "address", "add", address + "/24", "dev", device});
+  run_tool({"/sbin/ip", "route", "replace", "local", address, "dev", device, "table", table});
+  run_tool({"/sbin/ip", "route", "replace", "10.0.0.0/24", "dev", device, "src", address, "table",
+            table});
+  wait_for_port(number);
+}
+
+std::uint64_t RdmaCluster::bytes_sent(std::uint32_t number) {
+  std::ifstream file{"/sys/class/net/h" + std::to_string(number) + "/statistics/tx_bytes"};
+  std::uint64_t value = 0;
+  EXPECT_TRUE(file >> value);
+  return value;
 }
 
 std::uint64_t RdmaCluster::device_counter(std::uint32_t number, const std::string& name) {

@@ -44,6 +44,15 @@ class RdmaCluster : public testing::Test {
   /// Of device rd<number>: sent_pkts, completer_retry_err …
   static std::uint64_t device_counter(std::uint32_t number, const std::string& name);
 
+  /// Packets that the devices rd1 and rd2 sent again or saw again.
+  static std::uint64_t retransmissions();
+  /// Until the port of rd<number> is active and has its IPv4 GID.
+  static void wait_for_port(std::uint32_t number);
+  /// Takes the address (and so the GID) from host h<number>, or gives it back, with its routes.
+  static void move_address(std::uint32_t number, bool back);
+  /// Bytes sent by interface h<number>, as the kernel counts them.
+  static std::uint64_t bytes_sent(std::uint32_t number);
+
   const std::filesystem::path& folder() const { return folder_.path(); }
 
  private:
