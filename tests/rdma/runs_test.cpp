@@ -52,6 +52,9 @@ TEST_F(Runs, WhatAgentsReportIsShown) {
   const std::string plan = rehearse({"plan", drill("shown", 2, "64KiB", 1)}, code);
   EXPECT_EQ(code, 0);
   EXPECT_THAT(plan, HasSubstr("rdma, RDMA WRITE WITH IMM, 1 queue pair a connection"));
+  EXPECT_THAT(rehearse({"doctor"}, code),
+              HasSubstr("h1 h1: rd1 port 1 active, GID 10.0.0.1 (RoCE v2)"));
+  EXPECT_THAT(rehearse({"status", "--json"}, code), HasSubstr("\"device\": \"rd2\""));
   EXPECT_THAT(rehearse({"explain", "RDMA-020"}, code), HasSubstr("does not acknowledge"));
   EXPECT_EQ(code, 0);
 }

@@ -33,7 +33,8 @@ void RdmaTransport::State::hear(PortInUse& used) noexcept {
   while (const auto greeting = used.greeter->receive()) {
     if (greeting->to >= connections.size()) continue;
     Connection& connection = connections[greeting->to];
-    if (connection.proof_of_peer != greeting->proof) continue;  // a stranger
+    const bool known = connection.phase != Phase::unused;
+    if (!known || connection.proof_of_peer != greeting->proof) continue;  // a stranger
     hear(connection, *greeting);
   }
 }

@@ -67,8 +67,8 @@ bool RdmaTransport::State::stage_send(Connection& connection,
     stage_part(connection, connection.pair_of(sequence), sequence, 0, request.bytes, request.bytes);
   } else {
     connection.parts_left[place] = pairs;
-    const std::uint64_t each =
-        (request.bytes / pairs + kPartAlignment) / kPartAlignment * kPartAlignment;
+    const std::uint64_t share = (request.bytes + pairs - 1) / pairs;
+    const std::uint64_t each = (share + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
     for (std::uint32_t i = 0; i < pairs; ++i) {
       const std::uint64_t begin = std::min(i * each, request.bytes);
       const std::uint64_t end = std::min(begin + each, request.bytes);
