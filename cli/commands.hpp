@@ -26,6 +26,8 @@ void add_status_command(CLI::App& app, Context& context);
 void add_stop_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
 void add_demo_command(CLI::App& app, Context& context);
+void add_doctor_command(CLI::App& app, Context& context);
+void add_explain_command(CLI::App& app, Context& context);
 void add_version_command(CLI::App& app, Context& context);
 
 /// What `rehearse version` and `rehearse --version` print, without the end of the line.

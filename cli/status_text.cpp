@@ -41,11 +41,25 @@ std::string first_line(const protocol::StatusReply& status) {
          " done, " + std::to_string(status.agents_size()) + " agents\n";
 }
 
+ordered_json rdma_json(const protocol::Nic& nic) {
+  if (!nic.has_rdma()) return nullptr;
+  const protocol::RdmaPort& port = nic.rdma();
+  ordered_json gids = ordered_json::array();
+  for (const protocol::RdmaGid& gid : port.gids())
+    gids.push_back({{"type", gid.type()}, {"address", gid.address()}});
+  return {
+      {"device", port.device()},      {"port", port.port()},
+      {"active", port.active()},      {"link_layer", port.ethernet() ? "Ethernet" : "InfiniBand"},
+      {"path_mtu_bytes", port.mtu()}, {"rate_bits_per_second", port.rate_bits_per_second()},
+      {"gids", std::move(gids)}};
+}
+
 ordered_json nic_json(const protocol::Nic& nic) {
   ordered_json json{{"name", nic.name()}, {"address", nic.address()}, {"mtu", nic.mtu()}};
   json["line_rate_bits_per_second"] = nic.line_rate_bits_per_second() > 0
                                           ? ordered_json(nic.line_rate_bits_per_second())
                                           : ordered_json(nullptr);
+  json["rdma"] = rdma_json(nic);
   return json;
 }
 

@@ -9,6 +9,7 @@
 #include "agent/control/agent_loop.hpp"
 #include "agent/control/metrics.hpp"
 #include "agent/host/nics.hpp"
+#include "agent/worker/data_transport.hpp"
 #include "core/coordination/agent_session.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/files.hpp"
@@ -61,7 +62,7 @@ Result<plan::Inventory> take_inventory(asio::io_context& context, const Config& 
   ASSIGN_OR_RETURN(const auto addresses, host_addresses());
   ASSIGN_OR_RETURN(inventory.nics, find_nics(config.nics, addresses, control));
   if (shared_by_nature(inventory.nics, addresses)) inventory.shared_nics = true;
-  inventory.transports = {plan::TransportKind::tcp};
+  describe_transports(inventory);
   return inventory;
 }
 
@@ -70,6 +71,9 @@ std::string describe(const plan::Inventory& inventory) {
   for (const plan::Nic& nic : inventory.nics) {
     text += (text.empty() ? "" : ", ") + nic.name + "=" + nic.address;
     if (nic.line_rate > BitRate{}) text += " (" + format_bit_rate_exact(nic.line_rate) + ")";
+    if (nic.rdma)
+      text += " (RDMA " + nic.rdma->device + " port " + std::to_string(nic.rdma->port) +
+              (nic.rdma->active ? "" : ", not active") + ")";
   }
   return text;
 }
@@ -119,7 +123,7 @@ class RehearsalAgent {
         .start_worker = start_worker,
     };
     if (!inventory_.shared_nics) {
-      options.read_counters = [this] { return read_nic_counts(inventory_.nics); };
+      options.read_counters = [this] { return read_nic_counts(inventory_.nics, runtime::now()); };
     }
     return options;
   }

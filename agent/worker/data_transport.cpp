@@ -1,5 +1,9 @@
 #include "agent/worker/data_transport.hpp"
 
+#include <algorithm>
+
+#include "agent/transport/rdma/inventory.hpp"
+#include "agent/transport/rdma/rdma_transport.hpp"
 #include "agent/transport/tcp/tcp_transport.hpp"
 
 namespace rehearsal::agent {
@@ -13,6 +17,7 @@ Result<std::unique_ptr<replay::Transport>> make_tcp(const plan::Plan& plan, Host
                           .token = token,
                           .congestion_control = plan.transport.congestion_control,
                           .receive = plan.transport.receive,
+                          .verify_payload = plan.transport.verify_payload,
                           .meters = meters};
   for (const plan::Nic& nic : plan.hosts[host.value].nics)
     options.nic_addresses.push_back(nic.address);
@@ -23,7 +28,40 @@ Result<std::unique_ptr<replay::Transport>> make_tcp(const plan::Plan& plan, Host
   return transport;
 }
 
+// Which port and GID a NIC uses follows from the plan, so that coordinator and agents choose alike.
+Result<std::unique_ptr<replay::Transport>> make_rdma(const plan::Plan& plan, HostIndex host,
+                                                     const std::string& token,
+                                                     std::span<NicMeter> meters) {
+  ASSIGN_OR_RETURN(const rdma::VerbsApi* verbs, rdma::load_verbs());
+  rdma::RdmaOptions options{.verbs = verbs,
+                            .nics = {},
+                            .token = token,
+                            .settings = plan.transport.rdma,
+                            .verify_payload = plan.transport.verify_payload,
+                            .meters = meters};
+  for (const plan::Nic& nic : plan.hosts[host.value].nics) {
+    const auto gid = plan::choose_gid(nic);
+    options.nics.push_back(
+        gid ? std::optional(
+                  rdma::RdmaNic{.device = nic.rdma->device, .port = nic.rdma->port, .gid = *gid})
+            : std::nullopt);
+  }
+  ASSIGN_OR_RETURN(std::unique_ptr<replay::Transport> transport,
+                   rdma::RdmaTransport::create(std::move(options)));
+  return transport;
+}
+
 }  // namespace
+
+void describe_transports(plan::Inventory& inventory) {
+  inventory.transports = {plan::TransportKind::tcp};
+  const auto verbs = rdma::load_verbs();
+  const auto ports = rdma::list_ports(verbs ? *verbs : nullptr);
+  for (plan::Nic& nic : inventory.nics) nic.rdma = rdma::port_of(ports, nic.name);
+  const bool any = std::ranges::any_of(inventory.nics,
+                                       [](const plan::Nic& nic) { return nic.rdma.has_value(); });
+  if (verbs && any) inventory.transports.push_back(plan::TransportKind::rdma);
+}
 
 Result<std::unique_ptr<replay::Transport>> make_data_transport(const plan::Plan& plan,
                                                                HostIndex host,
@@ -34,6 +72,8 @@ Result<std::unique_ptr<replay::Transport>> make_data_transport(const plan::Plan&
       return std::unique_ptr<replay::Transport>();
     case plan::TransportKind::tcp:
       return make_tcp(plan, host, token, meters);
+    case plan::TransportKind::rdma:
+      return make_rdma(plan, host, token, meters);
   }
   return fail(ErrorCode::unsupported, ErrorSource::transport,
               "this agent does not offer the transport that the plan asks for");

@@ -18,4 +18,8 @@ Result<std::unique_ptr<replay::Transport>> make_data_transport(const plan::Plan&
                                                                const std::string& token,
                                                                std::span<NicMeter> meters);
 
+/// Adds to an inventory what this host can replay over: the transports, and the RDMA port that each
+/// NIC stands on. Opens devices for a moment.
+void describe_transports(plan::Inventory& inventory);
+
 }  // namespace rehearsal::agent

@@ -51,6 +51,12 @@ Result<std::vector<coordination::KeyedAddress>> DutyCycle::open() {
       return Failure{address.error().within("opening " + wiring_.describe(*plan_, spec.index))};
     addresses.push_back({spec.key, std::move(*address)});
   }
+  for (const plan::ConnectionSpec& spec : wiring_.connections.outgoing) {
+    auto address = transport_->offer(spec);
+    if (!address)
+      return Failure{address.error().within("preparing " + wiring_.describe(*plan_, spec.index))};
+    if (!address->empty()) addresses.push_back({spec.key, std::move(*address)});
+  }
   for (const plan::ConnectionSpec& spec : wiring_.connections.local) {
     ASSIGN_OR_RETURN(const replay::Address address, local_.open(spec));
     RETURN_IF_ERROR(local_.connect(spec, address));
@@ -60,17 +66,25 @@ Result<std::vector<coordination::KeyedAddress>> DutyCycle::open() {
 
 Result<void> DutyCycle::connect(const std::vector<coordination::KeyedAddress>& addresses) {
   for (const coordination::KeyedAddress& keyed : addresses) {
-    const auto found = wiring_.outgoing_by_key.find(keyed.key);
-    if (found == wiring_.outgoing_by_key.end()) continue;
-    const Route& route = wiring_.routes[found->second.value];
-    const auto started = transport_->connect(route.spec, keyed.address);
-    if (!started)
-      return Failure{started.error().within("connecting " +
-                                            wiring_.describe(*plan_, found->second) + " to host " +
-                                            plan_->hosts[route.peer.value].host)};
-    wiring_.outgoing_by_key.erase(found);  // an address that comes twice is taken once
+    // An address that comes twice is taken once.
+    if (const auto outgoing = wiring_.outgoing_by_key.extract(keyed.key)) {
+      RETURN_IF_ERROR(connect(outgoing.mapped(), keyed.address));
+    } else if (const auto incoming = wiring_.incoming_by_key.extract(keyed.key)) {
+      RETURN_IF_ERROR(connect(incoming.mapped(), keyed.address));
+    }
   }
   return {};
+}
+
+Result<void> DutyCycle::connect(ConnectionIndex connection, const replay::Address& address) {
+  const Route& route = wiring_.routes[connection.value];
+  const bool sends = route.source != kNoSeat;
+  const auto done =
+      sends ? transport_->connect(route.spec, address) : transport_->accept(route.spec, address);
+  if (done) return {};
+  return Failure{done.error().within("connecting " + wiring_.describe(*plan_, connection) +
+                                     (sends ? " to host " : " from host ") +
+                                     plan_->hosts[route.peer.value].host)};
 }
 
 bool DutyCycle::connected() const noexcept {

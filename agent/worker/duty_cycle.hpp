@@ -29,7 +29,8 @@ class DutyCycle {
 
   /// Prepares to be connected to; the addresses are for the agents at the other ends.
   Result<std::vector<coordination::KeyedAddress>> open();
-  /// Connects what these addresses are of; those of other agents' connections are passed over.
+  /// Connects what these addresses of other ends are of; those of other agents' connections are
+  /// passed over.
   Result<void> connect(const std::vector<coordination::KeyedAddress>& addresses);
   bool connected() const noexcept;
 
@@ -81,6 +82,7 @@ class DutyCycle {
   };
 
   DutyCycle(std::shared_ptr<const plan::Plan> plan, HostIndex host);
+  Result<void> connect(ConnectionIndex connection, const replay::Address& address);
   bool start_if_due(Instant now) noexcept;
   bool take_completions(replay::Transport& transport, Instant now) noexcept;
   void stage(SeatIndex seat, const replay::Completion& completion) noexcept;

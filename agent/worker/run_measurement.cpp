@@ -76,7 +76,9 @@ std::string RunMeasurement::encode(std::span<const replay::Replayer> replayers,
     const replay::TransportStatistics statistics = transport->statistics();
     measurements.transport.byte_source = transport->capabilities().byte_source;
     measurements.transport.congestion_control = statistics.congestion_control;
-    measurements.transport.receive = to_string(plan_.transport.receive);
+    if (plan_.transport.kind == plan::TransportKind::tcp)
+      measurements.transport.receive = to_string(plan_.transport.receive);
+    measurements.transport.bound = transport->bound();
     measurements.transport.copied = Bytes{statistics.payload_copied};
     measurements.transport.discarded = Bytes{statistics.payload_discarded};
     measurements.transport.system_calls = statistics.system_calls;

@@ -49,6 +49,8 @@ Wiring wire(const plan::Plan& plan, HostIndex host) {
   add(wiring.connections.local, true);
   for (const plan::ConnectionSpec& spec : wiring.connections.outgoing)
     wiring.outgoing_by_key[spec.key] = spec.index;
+  for (const plan::ConnectionSpec& spec : wiring.connections.incoming)
+    wiring.incoming_by_key[spec.key] = spec.index;
   return wiring;
 }
 

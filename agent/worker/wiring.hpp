@@ -35,6 +35,7 @@ struct Wiring {
   plan::Connections connections;
   std::vector<Route> routes;  ///< by ConnectionIndex
   std::map<plan::ConnectionKey, ConnectionIndex> outgoing_by_key;
+  std::map<plan::ConnectionKey, ConnectionIndex> incoming_by_key;
 
   /// "rank 0 to rank 3 of job 'dlrm' (communicator 'world', channel 1)".
   std::string describe(const plan::Plan& plan, ConnectionIndex connection) const;

@@ -43,8 +43,10 @@ void WorkerThread::run() {
     if (moved) continue;
     publish();
     const bool alive = stage_ == Stage::connecting || stage_ == Stage::replaying;
+    const Instant until = alive ? wait_until(now) : kNever;
+    if (until <= now) continue;  // a transport that is polled
     ++waits_;
-    waiter_.wait(alive ? cycle_->file_descriptor() : -1, now, alive ? wait_until(now) : kNever);
+    waiter_.wait(alive ? cycle_->file_descriptor() : -1, now, until);
   }
   if (cycle_ != nullptr) cycle_->abort_all();
 }

@@ -71,8 +71,8 @@ class AgentRun {
 
   protocol::PartAssembler incoming_plan_;
   std::shared_ptr<const plan::Plan> plan_;
-  std::vector<KeyedAddress> opened_;                    // incoming connections, as told in prepared
-  std::map<plan::ConnectionKey, std::string> connect_;  // outgoing ones
+  std::vector<KeyedAddress> opened_;                    // our ends, as told in prepared
+  std::map<plan::ConnectionKey, std::string> connect_;  // the other ends
   std::optional<ClockOffset> clock_;
 
   Worker worker_ = Worker::none;

@@ -12,6 +12,19 @@ void to_message(const plan::Nic& nic, protocol::Nic& message) {
   message.set_address(nic.address);
   message.set_line_rate_bits_per_second(nic.line_rate.bits_per_second());
   message.set_mtu(nic.mtu);
+  if (!nic.rdma) return;
+  protocol::RdmaPort& port = *message.mutable_rdma();
+  port.set_device(nic.rdma->device);
+  port.set_port(nic.rdma->port);
+  port.set_active(nic.rdma->active);
+  port.set_ethernet(nic.rdma->ethernet);
+  port.set_rate_bits_per_second(nic.rdma->rate.bits_per_second());
+  port.set_mtu(nic.rdma->mtu);
+  for (const plan::RdmaGid& gid : nic.rdma->gids) {
+    protocol::RdmaGid& one = *port.add_gids();
+    one.set_type(std::string(plan::to_string(gid.type)));
+    one.set_address(gid.address);
+  }
 }
 
 void to_message(const plan::Inventory& inventory, protocol::Inventory& message) {
@@ -23,6 +36,28 @@ void to_message(const plan::Inventory& inventory, protocol::Inventory& message) 
   }
 }
 
+namespace {
+
+std::optional<plan::RdmaPort> rdma_port_of(const protocol::Nic& nic) {
+  if (!nic.has_rdma()) return std::nullopt;
+  const protocol::RdmaPort& port = nic.rdma();
+  plan::RdmaPort result{.device = port.device(),
+                        .port = port.port(),
+                        .active = port.active(),
+                        .ethernet = port.ethernet(),
+                        .rate = BitRate{port.rate_bits_per_second()},
+                        .mtu = port.mtu(),
+                        .gids = {}};
+  for (const protocol::RdmaGid& gid : port.gids()) {
+    // Of a type that this coordinator does not know nothing can be planned.
+    if (const auto type = plan::gid_type(gid.type()))
+      result.gids.push_back({.type = *type, .address = gid.address()});
+  }
+  return result;
+}
+
+}  // namespace
+
 plan::Inventory from_message(const protocol::Inventory& message) {
   plan::Inventory inventory;
   inventory.host = message.host();
@@ -31,11 +66,13 @@ plan::Inventory from_message(const protocol::Inventory& message) {
     inventory.nics.push_back({.name = nic.name(),
                               .address = nic.address(),
                               .line_rate = BitRate{nic.line_rate_bits_per_second()},
-                              .mtu = nic.mtu()});
+                              .mtu = nic.mtu(),
+                              .rdma = rdma_port_of(nic)});
   }
   // A newer agent may offer transports that this coordinator does not know: it cannot plan them.
   for (const std::string& offered : message.transports()) {
-    for (const auto kind : {plan::TransportKind::loopback, plan::TransportKind::tcp}) {
+    for (const auto kind :
+         {plan::TransportKind::loopback, plan::TransportKind::tcp, plan::TransportKind::rdma}) {
       if (offered == plan::to_string(kind)) inventory.transports.push_back(kind);
     }
   }

@@ -109,8 +109,12 @@ Result<void> Run::on_prepared(RunAgent& agent, const protocol::Prepared& message
     if (!of_plan) return broken(agent, "an address of no connection of the plan");
     const auto& bindings = plan().jobs[address->key.job.value].bindings;
     const plan::ConnectionKey& key = address->key;
-    if (key.source.value >= bindings.size() || key.destination.value >= bindings.size() ||
-        bindings[key.destination.value].host != host) {
+    if (key.source.value >= bindings.size() || key.destination.value >= bindings.size()) {
+      return broken(agent, "an address of a connection that does not end there");
+    }
+    const HostIndex source = bindings[key.source.value].host;
+    const HostIndex destination = bindings[key.destination.value].host;
+    if ((source == host) == (destination == host)) {
       return broken(agent, "an address of a connection that does not end there");
     }
     const std::size_t communicators = plan().jobs[key.job.value].profile->communicators.size();
@@ -123,7 +127,7 @@ Result<void> Run::on_prepared(RunAgent& agent, const protocol::Prepared& message
     if (++agent.addresses > plan::kConnectionsPerHostMax) {
       return broken(agent, "more addresses than a host may have connections");
     }
-    addresses_[bindings[key.source.value].host][key] = std::move(address->address);
+    addresses_[destination == host ? source : destination][key] = std::move(address->address);
   }
   agent.prepared = message.last();
   return {};

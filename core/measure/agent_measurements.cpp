@@ -5,11 +5,12 @@
 namespace rehearsal::measure {
 namespace {
 
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 constexpr std::uint64_t kIndexMax = (std::uint64_t{1} << 32) - 1;
 constexpr std::size_t kNicsMax = 64;
 constexpr std::size_t kJobsMax = 1024;
 constexpr std::size_t kTextMax = 256;
+constexpr std::size_t kDeviceCountersMax = 1024;
 constexpr std::uint64_t kNanosecondsMax = (std::uint64_t{1} << 62) - 1;
 
 void put(Encoder& encoder, const std::optional<Bytes>& bytes) {
@@ -53,6 +54,12 @@ void put(Encoder& encoder, const NicMeasurements& nic) {
   encoder.number(nic.received.count());
   put(encoder, nic.counter_sent);
   put(encoder, nic.counter_received);
+  encoder.number(nic.device_counters.size());
+  for (const CounterRise& counter : nic.device_counters) {
+    encoder.text(counter.name);
+    encoder.number(counter.rise);
+  }
+  encoder.number(static_cast<std::uint64_t>(std::max<std::int64_t>(nic.counters_span.count(), 0)));
   encode(nic.sent_series, encoder);
   encode(nic.received_series, encoder);
 }
@@ -72,6 +79,16 @@ Result<NicMeasurements> take_nic(Decoder& decoder, std::size_t& bins_left) {
   ASSIGN_OR_RETURN(nic.received, take_bytes(decoder));
   ASSIGN_OR_RETURN(nic.counter_sent, take_optional_bytes(decoder));
   ASSIGN_OR_RETURN(nic.counter_received, take_optional_bytes(decoder));
+  ASSIGN_OR_RETURN(const std::uint64_t counters,
+                   decoder.number_up_to(kDeviceCountersMax, "the count of device counters"));
+  for (std::uint64_t i = 0; i < counters; ++i) {
+    CounterRise& counter = nic.device_counters.emplace_back();
+    ASSIGN_OR_RETURN(counter.name, decoder.text(kTextMax));
+    ASSIGN_OR_RETURN(counter.rise, decoder.number());
+  }
+  ASSIGN_OR_RETURN(const std::uint64_t span,
+                   decoder.number_up_to(kNanosecondsMax, "the span of the counters"));
+  nic.counters_span = Duration{static_cast<std::int64_t>(span)};
   ASSIGN_OR_RETURN(nic.sent_series, take_series(decoder, bins_left));
   ASSIGN_OR_RETURN(nic.received_series, take_series(decoder, bins_left));
   return nic;
@@ -86,6 +103,8 @@ void put(Encoder& encoder, const TransportFacts& facts) {
   encoder.number(facts.discarded.count());
   encoder.number(facts.system_calls);
   encoder.number(static_cast<std::uint64_t>(std::max<std::int64_t>(facts.turn_max.count(), 0)));
+  encoder.number(facts.bound.size());
+  for (const std::string& line : facts.bound) encoder.text(line);
 }
 
 Result<TransportFacts> take_facts(Decoder& decoder) {
@@ -99,6 +118,10 @@ Result<TransportFacts> take_facts(Decoder& decoder) {
   ASSIGN_OR_RETURN(facts.system_calls, decoder.number());
   ASSIGN_OR_RETURN(const std::uint64_t turn, decoder.number_up_to(kNanosecondsMax, "longest turn"));
   facts.turn_max = Duration{static_cast<std::int64_t>(turn)};
+  ASSIGN_OR_RETURN(const std::uint64_t bound, decoder.number_up_to(kNicsMax, "what is bound"));
+  for (std::uint64_t i = 0; i < bound; ++i) {
+    ASSIGN_OR_RETURN(facts.bound.emplace_back(), decoder.text(kTextMax));
+  }
   return facts;
 }
 

@@ -13,6 +13,14 @@
 
 namespace rehearsal::measure {
 
+/// By how much a counter of a device rose during the run ("local_ack_timeout_err").
+struct CounterRise {
+  std::string name = {};
+  std::uint64_t rise = 0;
+
+  bool operator==(const CounterRise&) const = default;
+};
+
 /// What went through one NIC of the agent during the run.
 struct NicMeasurements {
   NicIndex nic = {};
@@ -21,6 +29,8 @@ struct NicMeasurements {
   std::optional<Bytes> counter_sent =
       {};  ///< difference of the NIC's own counter, headers included
   std::optional<Bytes> counter_received = {};
+  std::vector<CounterRise> device_counters = {};  ///< of its RDMA port; those that rose
+  Duration counters_span{0};                      ///< between the two readings of all counters
   ByteSeries sent_series = {};
   ByteSeries received_series = {};
 
@@ -46,7 +56,8 @@ struct TransportFacts {
   Bytes copied = {};                    ///< payload copied to user space
   Bytes discarded = {};                 ///< payload that the kernel dropped for us
   std::uint64_t system_calls = 0;
-  Duration turn_max{0};  ///< longest turn of the duty cycle
+  Duration turn_max{0};                 ///< longest turn of the duty cycle
+  std::vector<std::string> bound = {};  ///< what the transport was truly bound to, a line a NIC
 
   bool operator==(const TransportFacts&) const = default;
 };

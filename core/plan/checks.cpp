@@ -84,6 +84,39 @@ bool is_congestion_control(std::string_view name) {
          });
 }
 
+std::optional<Wrong> check_up_to(std::string_view key, std::uint32_t value, std::uint32_t most) {
+  if (value <= most) return std::nullopt;
+  return Wrong{key, "is " + std::to_string(value), "expected 0 to " + std::to_string(most)};
+}
+
+// The fields of verbs that these numbers go into have so many bits.
+std::optional<Wrong> check_rdma_numbers(const RdmaSettings& rdma) {
+  if (auto wrong = check_count("queue_pairs", rdma.queue_pairs, kQueuePairsMax)) return wrong;
+  if (auto wrong = check_up_to("traffic_class", rdma.traffic_class, 255)) return wrong;
+  if (auto wrong = check_up_to("service_level", rdma.service_level, 15)) return wrong;
+  if (auto wrong = check_count("hop_limit", rdma.hop_limit, 255)) return wrong;
+  if (auto wrong = check_up_to("flow_label", rdma.flow_label, (1U << 20) - 1)) return wrong;
+  if (auto wrong = check_up_to("ack_timeout", rdma.ack_timeout, 31)) return wrong;
+  if (auto wrong = check_up_to("retry_count", rdma.retry_count, 7)) return wrong;
+  if (auto wrong = check_up_to("rnr_retry", rdma.rnr_retry, 7)) return wrong;
+  return check_up_to("rnr_timer", rdma.rnr_timer, 31);
+}
+
+std::optional<Wrong> check_rdma(const RdmaSettings& rdma) {
+  if (auto wrong = check_rdma_numbers(rdma)) return wrong;
+  constexpr std::array<std::uint32_t, 6> kMtus = {0, 256, 512, 1024, 2048, 4096};
+  if (std::ranges::find(kMtus, rdma.path_mtu) == kMtus.end()) {
+    return Wrong{"path_mtu", "is " + std::to_string(rdma.path_mtu) + "B",
+                 "expected 256B, 512B, 1024B, 2048B or 4096B"};
+  }
+  if (rdma.operation == RdmaOperation::send && rdma.queue_pair_use == QueuePairUse::split &&
+      rdma.queue_pairs > 1) {
+    return Wrong{"queue_pair_use", "split needs to know where in a slot a part belongs",
+                 "expected operation: write, or queue_pair_use: round_robin"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Wrong> check(const TransportSettings& transport) {
@@ -91,6 +124,20 @@ std::optional<Wrong> check(const TransportSettings& transport) {
     return Wrong{"congestion_control",
                  in_quotes(transport.congestion_control) + " is no name of a congestion control",
                  "1 to 15 of a-z, 0-9 and '_', like reno, cubic or bbr"};
+  }
+  if (transport.kind == TransportKind::rdma) {
+    if (auto wrong = check_rdma(transport.rdma)) return wrong;
+  } else if (transport.rdma != RdmaSettings{}) {
+    return Wrong{"kind", "is " + std::string(to_string(transport.kind)) + " with settings of rdma",
+                 "leave them out, or use kind: rdma"};
+  }
+  if (transport.verify_payload && transport.receive == ReceiveMode::discard) {
+    return Wrong{"verify_payload", "cannot check what the kernel drops",
+                 "leave it out, or use receive: copy"};
+  }
+  if (transport.verify_payload && transport.kind == TransportKind::loopback) {
+    return Wrong{"verify_payload", "has nothing to check: loopback moves no payload",
+                 "leave it out, or use another kind"};
   }
   if (transport.kind == TransportKind::tcp) return std::nullopt;
   if (!transport.congestion_control.empty()) {

@@ -17,6 +17,7 @@ inline constexpr std::uint32_t kChannelsMax = 64;
 inline constexpr std::uint32_t kSlicesPerChunkMax = 16;
 inline constexpr std::uint32_t kCreditsMax = 1024;
 inline constexpr Bytes kChunkMax{64U << 20};
+inline constexpr std::uint32_t kQueuePairsMax = 64;  // of one connection
 inline constexpr std::uint32_t kIterationsMax = 1'000'000;
 inline constexpr std::size_t kHostsMax = 4096;
 inline constexpr std::size_t kJobsMax = 64;

@@ -1,5 +1,7 @@
 #include "core/plan/drill_text.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -77,16 +79,60 @@ Result<std::vector<DrillJob>> read_jobs(const Node& node) {
   return jobs;
 }
 
+// Numbers with a bound that check() names: what verbs and NCCL's users know them by.
+Result<std::uint32_t> any_number(const Node& node) {
+  return node.integer32(0, std::numeric_limits<std::uint32_t>::max());
+}
+
+Result<std::uint32_t> read_mtu(const Node& node) {
+  ASSIGN_OR_RETURN(const Bytes bytes, node.bytes());
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(bytes.count(), kMost));
+}
+
+Result<void> read_rdma(const Mapping& mapping, RdmaSettings& rdma) {
+  RETURN_IF_ERROR(take(mapping, "operation", rdma.operation, [](const Node& node) {
+    return node.one_of({RdmaOperation::write, RdmaOperation::send});
+  }));
+  RETURN_IF_ERROR(take(mapping, "queue_pair_use", rdma.queue_pair_use, [](const Node& node) {
+    return node.one_of({QueuePairUse::round_robin, QueuePairUse::split});
+  }));
+  RETURN_IF_ERROR(take(mapping, "completions", rdma.completions, [](const Node& node) {
+    return node.one_of({CompletionMode::poll, CompletionMode::event});
+  }));
+  const std::pair<std::string_view, std::uint32_t RdmaSettings::*> numbers[] = {
+      {"queue_pairs", &RdmaSettings::queue_pairs},
+      {"traffic_class", &RdmaSettings::traffic_class},
+      {"service_level", &RdmaSettings::service_level},
+      {"hop_limit", &RdmaSettings::hop_limit},
+      {"flow_label", &RdmaSettings::flow_label},
+      {"ack_timeout", &RdmaSettings::ack_timeout},
+      {"retry_count", &RdmaSettings::retry_count},
+      {"rnr_retry", &RdmaSettings::rnr_retry},
+      {"rnr_timer", &RdmaSettings::rnr_timer}};
+  for (const auto& [key, member] : numbers)
+    RETURN_IF_ERROR(take(mapping, key, rdma.*member, any_number));
+  RETURN_IF_ERROR(take(mapping, "path_mtu", rdma.path_mtu, read_mtu));
+  return take(mapping, "rate_limit", rdma.rate_limit, &Node::bit_rate);
+}
+
 Result<TransportSettings> read_transport(const Node& node) {
-  ASSIGN_OR_RETURN(const Mapping mapping,
-                   node.as_mapping({"kind", "congestion_control", "receive"}));
+  ASSIGN_OR_RETURN(
+      const Mapping mapping,
+      node.as_mapping({"kind", "congestion_control", "receive", "verify_payload", "operation",
+                       "queue_pairs", "queue_pair_use", "completions", "traffic_class",
+                       "service_level", "hop_limit", "flow_label", "ack_timeout", "retry_count",
+                       "rnr_retry", "rnr_timer", "path_mtu", "rate_limit"}));
   TransportSettings transport;
   ASSIGN_OR_RETURN(const Node kind, mapping.required("kind"));
-  ASSIGN_OR_RETURN(transport.kind, kind.one_of({TransportKind::tcp, TransportKind::loopback}));
+  ASSIGN_OR_RETURN(transport.kind,
+                   kind.one_of({TransportKind::rdma, TransportKind::tcp, TransportKind::loopback}));
   RETURN_IF_ERROR(take(mapping, "congestion_control", transport.congestion_control, &Node::text));
   RETURN_IF_ERROR(take(mapping, "receive", transport.receive, [](const Node& mode) {
     return mode.one_of({ReceiveMode::copy, ReceiveMode::discard});
   }));
+  RETURN_IF_ERROR(take(mapping, "verify_payload", transport.verify_payload, &Node::boolean));
+  RETURN_IF_ERROR(read_rdma(mapping, transport.rdma));
   RETURN_IF_ERROR(checked(transport, mapping));
   return transport;
 }

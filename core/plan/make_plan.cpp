@@ -49,6 +49,11 @@ Result<void> check_inventories(std::span<const Inventory> inventories) {
                           " characters",
                       "shorter ones");
       }
+      if (nic.rdma && (nic.rdma->gids.size() > kGidsMax || nic.rdma->device.size() > kNicTextMax)) {
+        return refuse("NIC " + in_quotes(nic.name) + " with an RDMA port of " +
+                          std::to_string(nic.rdma->gids.size()) + " GIDs",
+                      "at most " + std::to_string(kGidsMax) + ", and a shorter name");
+      }
     }
   }
   return {};
@@ -298,6 +303,7 @@ Result<Plan> make_plan(const Drill& drill, std::span<const Inventory> inventorie
   plan.hosts = hosts.take();
   plan.local = local_of(node_of_job, drill.local);
   RETURN_IF_ERROR(make_choices(drill, node_of_job, plan));
+  if (plan.transport.kind == TransportKind::rdma) RETURN_IF_ERROR(check_rdma(plan));
   RETURN_IF_ERROR(check_expectations(plan));
   RETURN_IF_ERROR(check_instances(plan));
   return plan;

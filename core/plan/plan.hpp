@@ -14,6 +14,7 @@
 #include "core/fabric/node.hpp"
 #include "core/plan/connection.hpp"
 #include "core/plan/drill.hpp"
+#include "core/plan/rdma.hpp"
 #include "core/profile/profile.hpp"
 
 namespace rehearsal::plan {
@@ -24,6 +25,7 @@ struct Nic {
   std::string address;  ///< data address, text form ("10.79.1.3", "127.0.0.1")
   BitRate line_rate;    ///< zero: not known (veth, lo)
   std::uint32_t mtu = 0;
+  std::optional<RdmaPort> rdma = {};  ///< the RDMA port of this NIC
 
   bool operator==(const Nic&) const = default;
 };

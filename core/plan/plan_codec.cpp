@@ -29,6 +29,22 @@ void write(Encoder& encoder, Duration duration) {
   encoder.number(static_cast<std::uint64_t>(duration.count()));
 }
 
+void write(Encoder& encoder, const std::optional<RdmaPort>& port) {
+  encoder.number(port ? 1 : 0);
+  if (!port) return;
+  encoder.text(port->device);
+  encoder.number(port->port);
+  encoder.number(port->active ? 1 : 0);
+  encoder.number(port->ethernet ? 1 : 0);
+  encoder.number(port->rate.bits_per_second());
+  encoder.number(port->mtu);
+  encoder.number(port->gids.size());
+  for (const RdmaGid& gid : port->gids) {
+    encoder.number(static_cast<std::uint64_t>(gid.type));
+    encoder.text(gid.address);
+  }
+}
+
 void write(Encoder& encoder, const Inventory& host) {
   encoder.text(host.host);
   encoder.number(host.nics.size());
@@ -37,6 +53,7 @@ void write(Encoder& encoder, const Inventory& host) {
     encoder.text(nic.address);
     encoder.number(nic.line_rate.bits_per_second());
     encoder.number(nic.mtu);
+    write(encoder, nic.rdma);
   }
   encoder.number(host.shared_nics ? 1 : 0);
   encoder.number(host.transports.size());
@@ -70,10 +87,29 @@ void write_jobs(Encoder& encoder, const Plan& plan) {
   }
 }
 
+void write(Encoder& encoder, const RdmaSettings& rdma) {
+  encoder.number(static_cast<std::uint64_t>(rdma.operation));
+  encoder.number(rdma.queue_pairs);
+  encoder.number(static_cast<std::uint64_t>(rdma.queue_pair_use));
+  encoder.number(static_cast<std::uint64_t>(rdma.completions));
+  encoder.number(rdma.traffic_class);
+  encoder.number(rdma.service_level);
+  encoder.number(rdma.hop_limit);
+  encoder.number(rdma.flow_label);
+  encoder.number(rdma.ack_timeout);
+  encoder.number(rdma.retry_count);
+  encoder.number(rdma.rnr_retry);
+  encoder.number(rdma.rnr_timer);
+  encoder.number(rdma.path_mtu);
+  encoder.number(rdma.rate_limit.bits_per_second());
+}
+
 void write_settings(Encoder& encoder, const Plan& plan) {
   encoder.number(static_cast<std::uint64_t>(plan.transport.kind));
   encoder.text(plan.transport.congestion_control);
   encoder.number(static_cast<std::uint64_t>(plan.transport.receive));
+  encoder.number(plan.transport.verify_payload ? 1 : 0);
+  write(encoder, plan.transport.rdma);
   encoder.number(plan.collectives.channels);
   encoder.number(plan.collectives.chunk.count());
   encoder.number(plan.collectives.slices_per_chunk);
@@ -169,23 +205,67 @@ class Reader {
     for (std::size_t i = 0; i < hosts; ++i) {
       Inventory& host = plan.hosts.emplace_back();
       ASSIGN_OR_RETURN(host.host, decoder_.text(kNameMax));
-      ASSIGN_OR_RETURN(const std::size_t nics, count(4, kInventoryNicsMax, "NICs"));
+      ASSIGN_OR_RETURN(const std::size_t nics, count(5, kInventoryNicsMax, "NICs"));
       for (std::size_t j = 0; j < nics; ++j) {
         Nic& nic = host.nics.emplace_back();
         ASSIGN_OR_RETURN(nic.name, decoder_.text(kNicTextMax));
         ASSIGN_OR_RETURN(nic.address, decoder_.text(kNicTextMax));
         RETURN_IF_ERROR(number(nic.line_rate, "a line rate"));
         RETURN_IF_ERROR(number(nic.mtu, "an MTU"));
+        RETURN_IF_ERROR(rdma_port(nic.rdma));
       }
       ASSIGN_OR_RETURN(const std::uint64_t shared, decoder_.number_up_to(1, "shared NICs"));
       host.shared_nics = shared == 1;
       ASSIGN_OR_RETURN(const std::size_t transports, count(1, kTransportsMax, "transports"));
       for (std::size_t j = 0; j < transports; ++j) {
         RETURN_IF_ERROR(
-            word(host.transports.emplace_back(), TransportKind::tcp, "a kind of transport"));
+            word(host.transports.emplace_back(), kTransportKindLast, "a kind of transport"));
       }
     }
     return {};
+  }
+
+  Result<void> yes_or_no(bool& target, std::string_view what) {
+    ASSIGN_OR_RETURN(const std::uint64_t value, decoder_.number_up_to(1, what));
+    target = value == 1;
+    return {};
+  }
+
+  Result<void> rdma_port(std::optional<RdmaPort>& target) {
+    bool there = false;
+    RETURN_IF_ERROR(yes_or_no(there, "whether there is an RDMA port"));
+    if (!there) return {};
+    RdmaPort& port = target.emplace();
+    ASSIGN_OR_RETURN(port.device, decoder_.text(kNicTextMax));
+    RETURN_IF_ERROR(number(port.port, "the number of an RDMA port"));
+    RETURN_IF_ERROR(yes_or_no(port.active, "whether an RDMA port is active"));
+    RETURN_IF_ERROR(yes_or_no(port.ethernet, "whether an RDMA port is of Ethernet"));
+    RETURN_IF_ERROR(number(port.rate, "the rate of an RDMA port"));
+    RETURN_IF_ERROR(number(port.mtu, "the MTU of an RDMA port"));
+    ASSIGN_OR_RETURN(const std::size_t gids, count(2, kGidsMax, "GIDs"));
+    for (std::size_t i = 0; i < gids; ++i) {
+      RdmaGid& gid = port.gids.emplace_back();
+      RETURN_IF_ERROR(word(gid.type, GidType::roce_v2, "the type of a GID"));
+      ASSIGN_OR_RETURN(gid.address, decoder_.text(kNicTextMax));
+    }
+    return {};
+  }
+
+  Result<void> rdma_settings(RdmaSettings& rdma) {
+    RETURN_IF_ERROR(word(rdma.operation, RdmaOperation::send, "operation"));
+    RETURN_IF_ERROR(number(rdma.queue_pairs, "queue_pairs"));
+    RETURN_IF_ERROR(word(rdma.queue_pair_use, QueuePairUse::split, "queue_pair_use"));
+    RETURN_IF_ERROR(word(rdma.completions, CompletionMode::event, "completions"));
+    RETURN_IF_ERROR(number(rdma.traffic_class, "traffic_class"));
+    RETURN_IF_ERROR(number(rdma.service_level, "service_level"));
+    RETURN_IF_ERROR(number(rdma.hop_limit, "hop_limit"));
+    RETURN_IF_ERROR(number(rdma.flow_label, "flow_label"));
+    RETURN_IF_ERROR(number(rdma.ack_timeout, "ack_timeout"));
+    RETURN_IF_ERROR(number(rdma.retry_count, "retry_count"));
+    RETURN_IF_ERROR(number(rdma.rnr_retry, "rnr_retry"));
+    RETURN_IF_ERROR(number(rdma.rnr_timer, "rnr_timer"));
+    RETURN_IF_ERROR(number(rdma.path_mtu, "path_mtu"));
+    return number(rdma.rate_limit, "rate_limit");
   }
 
   Result<void> jobs(Plan& plan) {
@@ -235,9 +315,11 @@ class Reader {
   }
 
   Result<void> settings(Plan& plan) {
-    RETURN_IF_ERROR(word(plan.transport.kind, TransportKind::tcp, "the kind of transport"));
+    RETURN_IF_ERROR(word(plan.transport.kind, kTransportKindLast, "the kind of transport"));
     ASSIGN_OR_RETURN(plan.transport.congestion_control, decoder_.text(kTextMax));
     RETURN_IF_ERROR(word(plan.transport.receive, ReceiveMode::discard, "the receive mode"));
+    RETURN_IF_ERROR(yes_or_no(plan.transport.verify_payload, "verify_payload"));
+    RETURN_IF_ERROR(rdma_settings(plan.transport.rdma));
     CollectiveSettings& collectives = plan.collectives;
     RETURN_IF_ERROR(number(collectives.channels, "channels"));
     RETURN_IF_ERROR(number(collectives.chunk, "chunk"));

@@ -11,10 +11,30 @@ void encode(Encoder& encoder, Duration duration) {
   encoder.number(static_cast<std::uint64_t>(duration.count()));
 }
 
+void encode(Encoder& encoder, const RdmaSettings& rdma) {
+  encoder.text(to_string(rdma.operation));
+  encoder.number(rdma.queue_pairs);
+  encoder.text(to_string(rdma.queue_pair_use));
+  encoder.text(to_string(rdma.completions));
+  encoder.number(rdma.traffic_class);
+  encoder.number(rdma.service_level);
+  encoder.number(rdma.hop_limit);
+  encoder.number(rdma.flow_label);
+  encoder.number(rdma.ack_timeout);
+  encoder.number(rdma.retry_count);
+  encoder.number(rdma.rnr_retry);
+  encoder.number(rdma.rnr_timer);
+  encoder.number(rdma.path_mtu);
+  encoder.number(rdma.rate_limit.bits_per_second());
+}
+
 void encode(Encoder& encoder, const TransportSettings& transport) {
   encoder.text(to_string(transport.kind));
   encoder.text(transport.congestion_control);
   encoder.text(to_string(transport.receive));
+  // Only where it acts, so that the hash of a run over TCP is what it always was.
+  if (transport.verify_payload) encoder.text("verify_payload");
+  if (transport.kind == TransportKind::rdma) encode(encoder, transport.rdma);
 }
 
 void encode(Encoder& encoder, const CollectiveSettings& settings) {

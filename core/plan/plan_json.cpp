@@ -21,6 +21,25 @@ Json nic_name(const Plan& plan, HostIndex host, NicIndex nic) {
   return {{"host", inventory.host}, {"nic", inventory.nics[nic.value].name}};
 }
 
+Json rdma_json(const RdmaSettings& rdma) {
+  return {{"operation", to_string(rdma.operation)},
+          {"queue_pairs", rdma.queue_pairs},
+          {"queue_pair_use", to_string(rdma.queue_pair_use)},
+          {"completions", to_string(rdma.completions)},
+          {"traffic_class", rdma.traffic_class},
+          {"service_level", rdma.service_level},
+          {"hop_limit", rdma.hop_limit},
+          {"flow_label", rdma.flow_label},
+          {"ack_timeout", rdma.ack_timeout},
+          {"retry_count", rdma.retry_count},
+          {"rnr_retry", rdma.rnr_retry},
+          {"rnr_timer", rdma.rnr_timer},
+          {"path_mtu_bytes", rdma.path_mtu == 0 ? Json(nullptr) : Json(rdma.path_mtu)},
+          {"rate_limit_bits_per_second", rdma.rate_limit.bits_per_second() == 0
+                                             ? Json(nullptr)
+                                             : Json(rdma.rate_limit.bits_per_second())}};
+}
+
 Json settings_json(const Plan& plan) {
   const CollectiveSettings& collectives = plan.collectives;
   return {
@@ -29,7 +48,10 @@ Json settings_json(const Plan& plan) {
         {"congestion_control", plan.transport.congestion_control.empty()
                                    ? Json(nullptr)
                                    : Json(plan.transport.congestion_control)},
-        {"receive", to_string(plan.transport.receive)}}},
+        {"receive", to_string(plan.transport.receive)},
+        {"verify_payload", plan.transport.verify_payload},
+        {"rdma", plan.transport.kind == TransportKind::rdma ? rdma_json(plan.transport.rdma)
+                                                            : Json(nullptr)}}},
       {"collectives",
        {{"channels", collectives.channels},
         {"chunk_bytes", collectives.chunk.count()},

@@ -33,8 +33,19 @@ std::string rate_text(BitRate rate) {
 
 std::string bytes_text(Bytes bytes) { return bytes.count() == 0 ? "-" : format_bytes(bytes); }
 
+std::string rdma_text(const RdmaSettings& rdma) {
+  std::string text = rdma.operation == RdmaOperation::write ? ", RDMA WRITE WITH IMM" : ", SEND";
+  text += ", " + count_of(rdma.queue_pairs, "queue pair") + " a connection";
+  if (rdma.queue_pairs > 1)
+    text += rdma.queue_pair_use == QueuePairUse::split ? " (messages split)" : " (in turn)";
+  text += ", traffic class " + std::to_string(rdma.traffic_class);
+  return text + (rdma.completions == CompletionMode::poll ? ", polled" : ", by events");
+}
+
 std::string transport_text(const TransportSettings& transport) {
   std::string text(to_string(transport.kind));
+  if (transport.verify_payload) text += ", payload verified";
+  if (transport.kind == TransportKind::rdma) return text + rdma_text(transport.rdma);
   if (transport.kind != TransportKind::tcp) return text;
   text += ", congestion control ";
   text +=

@@ -8,6 +8,38 @@ std::string_view to_string(TransportKind kind) {
       return "loopback";
     case TransportKind::tcp:
       return "tcp";
+    case TransportKind::rdma:
+      return "rdma";
+  }
+  return "?";
+}
+
+std::string_view to_string(RdmaOperation operation) {
+  switch (operation) {
+    case RdmaOperation::write:
+      return "write";
+    case RdmaOperation::send:
+      return "send";
+  }
+  return "?";
+}
+
+std::string_view to_string(QueuePairUse use) {
+  switch (use) {
+    case QueuePairUse::round_robin:
+      return "round_robin";
+    case QueuePairUse::split:
+      return "split";
+  }
+  return "?";
+}
+
+std::string_view to_string(CompletionMode mode) {
+  switch (mode) {
+    case CompletionMode::poll:
+      return "poll";
+    case CompletionMode::event:
+      return "event";
   }
   return "?";
 }

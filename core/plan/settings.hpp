@@ -15,7 +15,8 @@ namespace rehearsal::plan {
 /// How collectives become messages.
 using CollectiveSettings = collective::Settings;
 
-enum class TransportKind : std::uint8_t { loopback, tcp };
+enum class TransportKind : std::uint8_t { loopback, tcp, rdma };
+inline constexpr TransportKind kTransportKindLast = TransportKind::rdma;
 std::string_view to_string(TransportKind kind);
 
 /// What a TCP receiver does with payload: copy it to user space, or let the kernel drop it
@@ -23,11 +24,49 @@ std::string_view to_string(TransportKind kind);
 enum class ReceiveMode : std::uint8_t { copy, discard };
 std::string_view to_string(ReceiveMode mode);
 
+/// Which verb carries a message: RDMA WRITE WITH IMMEDIATE into a slot of the receiver, as NCCL
+/// does, or SEND into a posted receive.
+enum class RdmaOperation : std::uint8_t { write, send };
+std::string_view to_string(RdmaOperation operation);
+
+/// How the queue pairs of a connection share its messages: whole ones in turn, or each in parts.
+enum class QueuePairUse : std::uint8_t { round_robin, split };
+std::string_view to_string(QueuePairUse use);
+
+/// How a worker learns of completions: it polls, which wants a core, or it sleeps until an event.
+enum class CompletionMode : std::uint8_t { poll, event };
+std::string_view to_string(CompletionMode mode);
+
+/// What queue pairs are made with. Defaults are NCCL's (nccl src/transport/net_ib: timeout 20,
+/// retry 7, RNR retry 7, minimal RNR timer 12, one queue pair, hop limit 255).
+struct RdmaSettings {
+  RdmaOperation operation = RdmaOperation::write;
+  std::uint32_t queue_pairs = 1;  ///< of one connection
+  QueuePairUse queue_pair_use = QueuePairUse::round_robin;
+  CompletionMode completions = CompletionMode::poll;
+  std::uint32_t traffic_class = 0;  ///< the IP header's: DSCP × 4 + ECN
+  std::uint32_t service_level = 0;
+  std::uint32_t hop_limit = 255;
+  std::uint32_t flow_label = 0;    ///< 0: the provider chooses the UDP source port
+  std::uint32_t ack_timeout = 20;  ///< exponent n: 4.096 µs × 2^n; 0: never
+  std::uint32_t retry_count = 7;
+  std::uint32_t rnr_retry = 7;   ///< 7: for ever
+  std::uint32_t rnr_timer = 12;  ///< code of the InfiniBand specification (12: 0.64 ms)
+  std::uint32_t path_mtu = 0;    ///< bytes; 0: the smaller of both ports' active MTU
+  BitRate rate_limit = {};       ///< of one queue pair, where the device can; zero: none
+
+  bool operator==(const RdmaSettings&) const = default;
+};
+
 struct TransportSettings {
   TransportKind kind = TransportKind::tcp;
   std::string congestion_control =
       {};  ///< tcp: empty = the host's default (recorded in the report)
   ReceiveMode receive = ReceiveMode::copy;
+  /// The sender stamps connection and sequence into each message, the receiver checks them before
+  /// the slot is free again. Costs slots of their own on rdma, and copying on tcp.
+  bool verify_payload = false;
+  RdmaSettings rdma = {};
 
   bool operator==(const TransportSettings&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/ids.hpp"
 #include "core/base/result.hpp"
@@ -41,7 +42,8 @@ struct Completion {
   ConnectionIndex connection;
   std::uint64_t sequence = 0;
   std::uint64_t bytes = 0;
-  /// failed: a text with static lifetime ("connection reset by peer"), for the final report.
+  /// failed: a text that lives as long as the transport ("connection reset by peer"), for the final
+  /// report.
   std::string_view reason = {};
 };
 
@@ -71,8 +73,10 @@ struct TransportStatistics {
 /// are the data path: noexcept, no allocation, no lock, no log. One owning thread.
 ///
 /// A connection has two ends. The receiving end calls open() and gives the address away; the
-/// sending end calls connect() with it, which does not block. Both then see `connected`. Messages
-/// of one connection arrive in order and whole.
+/// sending end calls connect() with it, which does not block. Where the receiving end must know the
+/// sending one as well (queue pairs), the sending end gives an address of its own, offer(), and the
+/// receiving end gets it by accept(). Both then see `connected`. Messages of one connection arrive
+/// in order and whole.
 ///
 /// Credits: a connection starts with spec.credits; the caller spends one for each send it posts and
 /// gets it back by a `credit` completion: when the receiver has released the slot (RDMA, memory),
@@ -90,6 +94,18 @@ class Transport {
   /// Sending end: starts connecting; the outcome comes as `connected` or `failed`.
   virtual Result<void> connect(const ConnectionSpec& spec, const Address& address) = 0;
 
+  /// Sending end, before connect(): what the receiving end must know of it; empty: nothing.
+  virtual Result<Address> offer(const ConnectionSpec& spec) {
+    static_cast<void>(spec);
+    return Address{};
+  }
+  /// Receiving end: the other end's offer(), if it was not empty. Does not block.
+  virtual Result<void> accept(const ConnectionSpec& spec, const Address& address) {
+    static_cast<void>(spec), static_cast<void>(address);
+    return fail(ErrorCode::protocol, ErrorSource::transport,
+                "this transport expects no address from the sending end");
+  }
+
   /// Queues requests in order; returns how many were taken. Fewer than offered is back-pressure on
   /// the first one not taken: poll and offer again. A failed connection takes and drops everything.
   virtual std::size_t post(std::span<const Request> requests, Instant now) noexcept = 0;
@@ -98,6 +114,8 @@ class Transport {
   virtual Wakeup wakeup() const noexcept = 0;
 
   virtual TransportStatistics statistics() const noexcept { return {}; }
+  /// What this transport is truly bound to, a line each, for the report. Not for the data path.
+  virtual std::vector<std::string> bound() const { return {}; }
 
   /// Drops whatever is queued and closes; no completion follows.
   virtual void abort(ConnectionIndex connection) noexcept = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/report/health.hpp"
+
 namespace rehearsal::report {
 namespace {
 
@@ -72,6 +74,18 @@ std::vector<std::string> transport_notes(const plan::Plan& plan, const Summary& 
                     ": no figure here is one of RDMA.");
     if (!transport.byte_source.empty()) notes.push_back(how_received(transport));
   }
+  if (plan.transport.kind == plan::TransportKind::rdma) {
+    notes.push_back(
+        "Transport RDMA over verbs, reliable connections; a message counts as sent when its "
+        "completion says that the peer has it.");
+    for (const std::string& line : transport.bound) notes.push_back("Bound on " + line + ".");
+    if (plan.transport.rdma.flow_label != 0)
+      notes.push_back(
+          "A flow label was asked for; whether the UDP source port follows it is the "
+          "provider's choice (rxe does).");
+  }
+  if (plan.transport.verify_payload)
+    notes.push_back("Every message was stamped by its sender and checked by its receiver.");
   notes.push_back("No arithmetic is done on payload: reductions are not computed.");
   notes.push_back(
       "The time of a collective is the shortest (done - ready) over its ranks; algbw and busbw are "
@@ -105,6 +119,9 @@ std::vector<std::string> warnings(const plan::Plan& plan, const Summary& summary
         "The run was longer than its finest bins: some peak-to-mean figures are coarse.");
   }
   for (const NicSummary& nic : summary.nics) {
+    for (const std::string& warning : health_warnings(nic)) result.push_back(warning);
+    // What a NIC's hardware sends as RDMA its network interface may not count.
+    if (plan.transport.kind == plan::TransportKind::rdma) continue;
     if (nic.counter_sent && far_from(*nic.counter_sent, nic.sent, nic.received)) {
       result.push_back(counter_warning(nic, "sent", *nic.counter_sent, nic.sent));
     }

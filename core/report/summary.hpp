@@ -8,6 +8,7 @@
 
 #include "core/base/result.hpp"
 #include "core/base/units.hpp"
+#include "core/measure/agent_measurements.hpp"
 #include "core/measure/burst.hpp"
 #include "core/measure/histogram.hpp"
 #include "core/report/verdict.hpp"
@@ -63,6 +64,8 @@ struct NicSummary {
   Bytes received = {};
   std::optional<Bytes> counter_sent = {};
   std::optional<Bytes> counter_received = {};
+  std::vector<measure::CounterRise> device_counters = {};  ///< of its RDMA port; those that rose
+  Duration counters_span{0};  ///< between the two readings of the counters
 
   bool operator==(const NicSummary&) const = default;
 };
@@ -96,6 +99,7 @@ struct TransportSummary {
   std::uint64_t system_calls = 0;
   std::optional<double> system_calls_per_mib = {};
   Duration turn_max{0};
+  std::vector<std::string> bound = {};  ///< what each host was bound to, a line a NIC
   std::vector<std::string> notes = {};  ///< how figures were taken, in sentences
 
   bool operator==(const TransportSummary&) const = default;

@@ -147,6 +147,8 @@ std::vector<NicSummary> nic_summaries(const plan::Plan& plan, const plan::Load& 
       if (figures != nullptr) {
         summary.sent = figures->sent;
         summary.received = figures->received;
+        summary.device_counters = figures->device_counters;
+        summary.counters_span = figures->counters_span;
         if (!host.shared_nics) {
           summary.counter_sent = figures->counter_sent;
           summary.counter_received = figures->counter_received;
@@ -224,6 +226,8 @@ TransportSummary transport_summary(const plan::Plan& plan, std::span<const Agent
     summary.discarded += facts.discarded;
     summary.system_calls += facts.system_calls;
     summary.turn_max = std::max(summary.turn_max, facts.turn_max);
+    for (const std::string& line : facts.bound)
+      summary.bound.push_back(plan.hosts[agent.host.value].host + ": " + line);
     for (const NicMeasurements& nic : agent.measurements->nics) moved += nic.sent + nic.received;
   }
   summary.congestion_control = words_of(congestion_controls);

@@ -44,6 +44,9 @@ Json json_of(const JobSummary& job) {
 Json json_of(const NicSummary& nic) {
   const Json line_rate =
       nic.line_rate == BitRate{0} ? Json() : Json(nic.line_rate.bits_per_second());
+  Json device_counters = Json::array();
+  for (const measure::CounterRise& counter : nic.device_counters)
+    device_counters.push_back({{"name", counter.name}, {"rise", counter.rise}});
   return {{"host", nic.host},
           {"nic", nic.nic},
           {"source", nic.source},
@@ -53,7 +56,9 @@ Json json_of(const NicSummary& nic) {
           {"planned_received_bytes", nic.received_planned.count()},
           {"received_bytes", nic.received.count()},
           {"counter_sent_bytes", json_of(nic.counter_sent)},
-          {"counter_received_bytes", json_of(nic.counter_received)}};
+          {"counter_received_bytes", json_of(nic.counter_received)},
+          {"device_counters", device_counters},
+          {"counters_span_seconds", json_of(nic.counters_span)}};
 }
 
 Json json_of(const SyncSummary& sync) {
@@ -99,6 +104,7 @@ Json json_of(const TransportSummary& transport) {
           {"system_calls", transport.system_calls},
           {"system_calls_per_mib", json_of(transport.system_calls_per_mib)},
           {"turn_max_seconds", json_of(transport.turn_max)},
+          {"bound", transport.bound},
           {"notes", transport.notes}};
 }
 

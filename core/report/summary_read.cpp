@@ -175,6 +175,10 @@ JobSummary read_job(const Node& node) {
           .collectives = node.list("collectives", read_collective)};
 }
 
+measure::CounterRise read_counter_rise(const Node& node) {
+  return {.name = node.text("name"), .rise = node.number("rise")};
+}
+
 NicSummary read_nic(const Node& node) {
   const std::optional<Bytes> line_rate = node.bytes_or_null("line_rate_bits_per_second");
   return {.host = node.text("host"),
@@ -186,7 +190,9 @@ NicSummary read_nic(const Node& node) {
           .received_planned = node.bytes("planned_received_bytes"),
           .received = node.bytes("received_bytes"),
           .counter_sent = node.bytes_or_null("counter_sent_bytes"),
-          .counter_received = node.bytes_or_null("counter_received_bytes")};
+          .counter_received = node.bytes_or_null("counter_received_bytes"),
+          .device_counters = node.list("device_counters", read_counter_rise),
+          .counters_span = node.seconds("counters_span_seconds")};
 }
 
 SyncSummary read_sync(const Node& node) {
@@ -233,6 +239,7 @@ TransportSummary read_transport(const Node& node) {
           .system_calls = node.number("system_calls"),
           .system_calls_per_mib = node.figure("system_calls_per_mib"),
           .turn_max = node.seconds("turn_max_seconds"),
+          .bound = node.texts("bound"),
           .notes = node.texts("notes")};
 }
 

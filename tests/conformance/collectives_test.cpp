@@ -173,31 +173,39 @@ void expect_as_planned(const plan::Plan& plan, Cluster& cluster) {
 
 class Conformance : public testing::TestWithParam<std::tuple<std::size_t, Work>> {
  protected:
+  const TransportUnderTest& under_test() const { return under_test_; }
+
   void rehearse(std::uint32_t ranks, std::uint32_t ranks_per_host, plan::SyncMode mode) {
-    const auto& [transport, work] = GetParam();
+    const Work work = std::get<1>(GetParam());
     SCOPED_TRACE(testing::Message() << ranks << " ranks, " << ranks_per_host << " a host");
     plan::Plan plan = plan_of(profile_for(work, ranks), ranks_per_host, small_settings());
     plan.iterations = 2;
     plan.synchronisation = mode;
-    const TransportUnderTest under_test = transports_under_test()[transport];
-    const auto clock = under_test.make_clock();
-    const auto make = under_test.make(plan);
+    const auto clock = under_test().make_clock();
+    const auto make = under_test().make(plan);
     Cluster cluster{plan, *clock, make};
     ASSERT_EQ(cluster.connect(), "");
     ASSERT_EQ(cluster.run(), "");
     expect_as_planned(plan, cluster);
   }
+
+ private:
+  TransportUnderTest under_test_ = transports_under_test()[std::get<0>(GetParam())];
 };
 
 TEST_P(Conformance, MovesWhatThePlanSays) {
-  for (const std::uint32_t ranks : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 16U}) {
+  std::vector<std::uint32_t> all = under_test().ranks;
+  if (std::get<1>(GetParam()) == Work::all_reduce)
+    all.insert(all.end(), under_test().all_reduce_ranks.begin(),
+               under_test().all_reduce_ranks.end());
+  for (const std::uint32_t ranks : all) {
     rehearse(ranks, 1, plan::SyncMode::iteration);
     if (HasFailure()) return;
   }
 }
 
 TEST_P(Conformance, KeepsRanksOfOneHostInside) {
-  for (const std::uint32_t ranks : {2U, 4U, 5U, 8U}) {
+  for (const std::uint32_t ranks : under_test().paired_ranks) {
     rehearse(ranks, 2, plan::SyncMode::iteration);
     if (HasFailure()) return;
   }

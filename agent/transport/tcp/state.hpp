@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/transport/ring.hpp"
 #include "agent/transport/tcp/handshake.hpp"
 #include "agent/transport/tcp/payload.hpp"
-#include "agent/transport/tcp/ring.hpp"
 #include "agent/transport/tcp/socket.hpp"
 #include "agent/transport/tcp/stream.hpp"
 #include "agent/transport/tcp/tcp_transport.hpp"
@@ -104,6 +104,8 @@ struct EventTarget {
             .index = static_cast<std::uint32_t>(value)};
   }
 };
+
+using agent::Ring;
 
 struct TcpTransport::State {
   TcpOptions options;

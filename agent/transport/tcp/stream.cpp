@@ -36,7 +36,17 @@ void SendQueue::push(Message message) noexcept {
   CHECK(!full(), "a message was posted without a credit");
   std::size_t back = front_ + count_;
   if (back >= entries_.size()) back -= entries_.size();
-  entries_[back] = {message, encode(message)};
+  Entry& entry = entries_[back];
+  entry.message = message;
+  const auto header = encode(message);
+  std::copy(header.begin(), header.end(), entry.head.begin());
+  if (identity_) {
+    constexpr std::size_t kStamp = agent::Stamp::kBytes;
+    const agent::Stamp stamp(*identity_, message.sequence, message.bytes);
+    std::copy(stamp.bytes().begin(), stamp.bytes().end(), entry.head.begin() + kHeaderSize);
+    entry.head_size = kHeaderSize + std::min<std::size_t>(message.bytes, kStamp);
+    entry.tail_size = message.bytes >= 2 * kStamp ? kStamp : 0;
+  }
   ++count_;
 }
 
@@ -55,14 +65,18 @@ SendQueue::Filled SendQueue::fill(std::span<iovec> vectors, std::span<const std:
     std::size_t at = front_ + i;
     if (at >= entries_.size()) at -= entries_.size();
     const Entry& entry = entries_[at];
-    if (sent < kHeaderSize) add(std::span(entry.header).subspan(sent));
-    std::uint64_t left = entry.message.bytes - (sent > kHeaderSize ? sent - kHeaderSize : 0);
-    while (left > 0 && room()) {
-      const auto part = payload.first(std::min<std::uint64_t>(left, payload.size()));
+    const auto head = std::span(entry.head).first(entry.head_size);
+    const std::uint64_t end = kHeaderSize + entry.message.bytes;
+    if (sent < head.size()) add(head.subspan(sent));
+    std::uint64_t done = std::max<std::uint64_t>(sent, head.size());
+    while (done < end - entry.tail_size && room()) {
+      const auto part =
+          payload.first(std::min<std::uint64_t>(end - entry.tail_size - done, payload.size()));
       add(part);
-      left -= part.size();
+      done += part.size();
     }
-    if (left > 0) break;
+    if (done < end - entry.tail_size) break;
+    if (done < end && room()) add(head.last(static_cast<std::size_t>(end - done)));
   }
   return filled;
 }
@@ -88,11 +102,30 @@ StreamReader::Taken StreamReader::take(std::span<const std::byte> input) noexcep
       return taken;
     }
   }
-  const auto rest = skip(std::min<std::uint64_t>(payload_remaining_, input.size() - taken.bytes));
+  const auto payload = input.subspan(
+      taken.bytes, std::min<std::uint64_t>(payload_remaining_, input.size() - taken.bytes));
+  taken.damaged = identity_ && !stamps_match(payload);
+  const auto rest = skip(payload.size());
   taken.bytes += rest.bytes;
   taken.payload = rest.payload;
   taken.message = rest.message;
   return taken;
+}
+
+// Of a stamp as much as lies in this part of the payload.
+bool StreamReader::stamps_match(std::span<const std::byte> payload) const noexcept {
+  const agent::Stamp stamp(*identity_, message_.sequence, message_.bytes);
+  const std::uint64_t begin = message_.bytes - payload_remaining_;
+  const std::uint64_t end = begin + payload.size();
+  const auto matches_at = [&](std::uint64_t place, std::uint64_t size) {
+    const std::uint64_t from = std::max(begin, place);
+    const std::uint64_t to = std::min(end, place + size);
+    return from >= to || std::memcmp(payload.data() + (from - begin),
+                                     stamp.bytes().data() + (from - place), to - from) == 0;
+  };
+  constexpr std::uint64_t kStamp = agent::Stamp::kBytes;
+  if (!matches_at(0, std::min(message_.bytes, kStamp))) return false;
+  return message_.bytes < 2 * kStamp || matches_at(message_.bytes - kStamp, kStamp);
 }
 
 StreamReader::Taken StreamReader::skip(std::uint64_t bytes) noexcept {

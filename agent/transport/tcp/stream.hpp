@@ -5,8 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "agent/transport/stamp.hpp"
 
 namespace rehearsal::tcp {
 
@@ -24,7 +27,9 @@ struct Message {
 /// Messages of one connection that the kernel has not taken yet, and how much it has of the first.
 class SendQueue {
  public:
-  explicit SendQueue(std::size_t capacity = 0) : entries_(capacity) {}
+  /// With an `identity` (agent::stamp_identity) each message's payload is stamped at both ends.
+  explicit SendQueue(std::size_t capacity = 0, std::optional<std::uint64_t> identity = std::nullopt)
+      : entries_(capacity), identity_(identity) {}
 
   bool empty() const noexcept { return count_ == 0; }
   bool full() const noexcept { return count_ == entries_.size(); }
@@ -68,10 +73,13 @@ class SendQueue {
  private:
   struct Entry {
     Message message;
-    std::array<std::byte, kHeaderSize> header;
+    std::array<std::byte, kHeaderSize + agent::Stamp::kBytes> head;
+    std::size_t head_size = kHeaderSize;  // with the stamp, or what fits of it
+    std::size_t tail_size = 0;            // of the stamp once more at the end
   };
 
   std::vector<Entry> entries_;  // a ring
+  std::optional<std::uint64_t> identity_;
   std::size_t front_ = 0;
   std::size_t count_ = 0;
   std::uint64_t front_sent_ = 0;  // bytes of the first entry, header included
@@ -80,14 +88,17 @@ class SendQueue {
 /// Takes the stream apart again.
 class StreamReader {
  public:
-  explicit StreamReader(std::uint64_t message_bytes_max = 0)
-      : message_bytes_max_(message_bytes_max) {}
+  /// With an `identity` the stamps of what take() sees are checked.
+  explicit StreamReader(std::uint64_t message_bytes_max = 0,
+                        std::optional<std::uint64_t> identity = std::nullopt)
+      : message_bytes_max_(message_bytes_max), identity_(identity) {}
 
   struct Taken {
     std::size_t bytes = 0;     ///< taken from the input
     std::size_t payload = 0;   ///< of those, payload
     bool message = false;      ///< a message is complete: message()
     bool out_of_step = false;  ///< the header cannot be right; the connection is unusable
+    bool damaged = false;      ///< a stamp is not what the sender wrote
   };
   /// Takes bytes up to the end of one message at most.
   Taken take(std::span<const std::byte> input) noexcept;
@@ -102,8 +113,10 @@ class StreamReader {
 
  private:
   bool parse_header() noexcept;
+  bool stamps_match(std::span<const std::byte> payload) const noexcept;
 
   std::uint64_t message_bytes_max_;
+  std::optional<std::uint64_t> identity_;
   std::uint64_t next_sequence_ = 0;
   std::uint64_t payload_remaining_ = 0;
   std::size_t header_size_ = 0;  // bytes of the header that are here

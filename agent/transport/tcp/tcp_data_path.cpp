@@ -236,7 +236,9 @@ void TcpTransport::State::read_bytes(Connection& connection) noexcept {
   std::array<iovec, kVectorsMax> vectors;
   std::size_t count = 0;
   std::size_t asked = 0;
-  while (asked < payload_here && count + 1 < vectors.size()) {
+  // What is verified must not be overwritten before it was looked at.
+  const std::size_t vectors_max = options.verify_payload ? 1 : vectors.size() - 1;
+  while (asked < payload_here && count < vectors_max) {
     const std::size_t part = std::min(dump.size(), payload_here - asked);
     vectors[count++] = {.iov_base = dump.data(), .iov_len = part};
     asked += part;
@@ -254,7 +256,9 @@ void TcpTransport::State::read_bytes(Connection& connection) noexcept {
   after_read(connection, got, asked);
   if (got <= 0) return;
   const auto bytes = static_cast<std::size_t>(got);
-  if (dumped > 0)
+  if (options.verify_payload && dumped > 0)
+    parse(connection, dump.first(std::min(bytes, dumped)));
+  else if (dumped > 0)
     account(connection, connection.reader.skip(std::min(bytes, dumped)), statistics.payload_copied);
   if (bytes > dumped) parse(connection, ahead.first(bytes - dumped));
 }
@@ -300,6 +304,10 @@ void TcpTransport::State::parse(Connection& connection, std::span<const std::byt
     const auto taken = connection.reader.take(bytes);
     if (taken.out_of_step)
       return fail_connection(connection, "a message header is out of step with the stream");
+    if (taken.damaged)
+      return fail_connection(connection,
+                             "[REHEARSAL-TCP-027] a message does not carry what its sender "
+                             "stamped into it");
     account(connection, taken, statistics.payload_copied);
     bytes = bytes.subspan(taken.bytes);
   }

@@ -100,10 +100,12 @@ Result<void> TcpTransport::State::add_connection(const replay::ConnectionSpec& s
   connection.spec = spec;
   connection.outgoing = outgoing;
   connection.proofs = make_proofs(options.token, spec.key);
+  const auto identity =
+      options.verify_payload ? std::optional(agent::stamp_identity(spec.key)) : std::nullopt;
   if (outgoing) {
-    connection.queue = SendQueue(spec.credits);
+    connection.queue = SendQueue(spec.credits, identity);
   } else {
-    connection.reader = StreamReader(spec.message_bytes_max);
+    connection.reader = StreamReader(spec.message_bytes_max, identity);
     connection.read_ahead.resize(kReadAhead);
   }
   // connected, failed, and for each credit: sent and credit, or received.

@@ -26,6 +26,8 @@ struct TcpOptions {
   std::string token;
   std::string congestion_control = {};  ///< empty: the host's default
   plan::ReceiveMode receive = plan::ReceiveMode::copy;
+  /// Stamp each message's payload and check it; only with ReceiveMode::copy.
+  bool verify_payload = false;
   /// Socket buffers; zero leaves the kernel's automatic tuning on.
   std::size_t send_buffer_bytes = 0;
   std::size_t receive_buffer_bytes = 0;

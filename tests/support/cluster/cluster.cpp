@@ -93,6 +93,19 @@ std::string Cluster::connect() {
       if (auto done = agent->local->connect(spec, *address); !done) return done.error().text();
     }
   }
+  std::map<plan::ConnectionKey, replay::Address> offers;
+  for (auto& agent : agents_)
+    for (const auto& spec : agent->connections.outgoing) {
+      const auto offer = agent->wire->offer(spec);
+      if (!offer) return offer.error().text();
+      if (!offer->empty()) offers[spec.key] = *offer;
+    }
+  for (auto& agent : agents_)
+    for (const auto& spec : agent->connections.incoming) {
+      const auto offer = offers.find(spec.key);
+      if (offer == offers.end()) continue;
+      if (auto done = agent->wire->accept(spec, offer->second); !done) return done.error().text();
+    }
   for (auto& agent : agents_)
     for (const auto& spec : agent->connections.outgoing) {
       const auto address = addresses.find(spec.key);
@@ -187,10 +200,15 @@ std::string Cluster::run() {
   return {};
 }
 
+// A transport that is polled never says that nothing is under way: it has this long to show more.
+constexpr Duration kSettledAfter = std::chrono::milliseconds{50};
+
 void Cluster::settle() {
   bool more = true;
+  Instant moved = clock_.now();
   while (more) {
     more = turn();
+    if (more) moved = clock_.now();
     if (more) continue;
     std::vector<replay::Wakeup> wakeups;
     for (auto& agent : agents_) {
@@ -198,6 +216,7 @@ void Cluster::settle() {
       wakeups.push_back({.deadline = agent->local->wakeup().deadline});
     }
     if (earliest(wakeups) == kNever) return;
+    if (earliest(wakeups) < moved && clock_.now() - moved > kSettledAfter) return;
     more = clock_.wait(wakeups);
   }
 }

@@ -187,7 +187,7 @@ TEST_F(AgentLoopTest, NicCountersOfTheRunGoIntoTheMeasurements) {
   std::uint64_t reading = 0;
   start([&]() -> NicCounts {
     ++reading;
-    return {NicCount{Bytes{1000 * reading}, Bytes{50 * reading}}};
+    return {.nics = {NicCount{.sent = Bytes{1000 * reading}, .received = Bytes{50 * reading}}}};
   });
   run_until_events(1);
   worker_says(coordination::WorkerConnected{});

@@ -11,6 +11,7 @@ namespace rehearsal::agent {
 namespace {
 
 using rehearsal::test::TemporaryFolder;
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 const std::vector<HostAddress> kAddresses = {
@@ -118,10 +119,10 @@ TEST(NicCounters, TheRiseBetweenTwoReadings) {
   };
   write("eth1", 1000, 2000);
   write("eth2", 500, 600);
-  const auto before = read_nic_counts(nics, devices.path());
+  const auto before = read_nic_counts(nics, Instant{}, devices.path());
   write("eth1", 1500, 2700);
   write("eth2", 100, 700);  // made again in between
-  const auto after = read_nic_counts(nics, devices.path());
+  const auto after = read_nic_counts(nics, Instant{}, devices.path());
 
   measure::AgentMeasurements measurements;
   measurements.nics.resize(3);
@@ -132,6 +133,30 @@ TEST(NicCounters, TheRiseBetweenTwoReadings) {
   EXPECT_EQ(measurements.nics[1].counter_sent, std::nullopt) << "it went backwards";
   EXPECT_EQ(measurements.nics[1].counter_received, Bytes{100});
   EXPECT_EQ(measurements.nics[2].counter_sent, std::nullopt);
+}
+
+TEST(NicCounters, OfAnRdmaPortWhatRose) {
+  Devices devices;
+  Devices rdma;
+  plan::Nic nic{.name = "eth1", .address = {}, .line_rate = {}};
+  nic.rdma = plan::RdmaPort{.device = "mlx5_0", .port = 1, .gids = {}};
+  devices.write("eth1/statistics/tx_bytes", "1\n");
+  devices.write("eth1/statistics/rx_bytes", "1\n");
+  const std::string port = "mlx5_0/ports/1/";
+  rdma.write(port + "counters/link_downed", "3\n");
+  rdma.write(port + "hw_counters/out_of_sequence", "10\n");
+  rdma.write(port + "hw_counters/lifespan", "10\n");
+  const auto before = read_nic_counts({nic}, Instant{1s}, devices.path(), rdma.path());
+  rdma.write(port + "counters/link_downed", "3\n");
+  rdma.write(port + "hw_counters/out_of_sequence", "15\n");
+  rdma.write(port + "hw_counters/lifespan", "12\n");
+  const auto after = read_nic_counts({nic}, Instant{3s}, devices.path(), rdma.path());
+  measure::AgentMeasurements measurements;
+  measurements.nics.resize(1);
+  add_nic_counts(before, after, measurements);
+  EXPECT_THAT(measurements.nics[0].device_counters,
+              testing::ElementsAre(measure::CounterRise{"out_of_sequence", 5}));
+  EXPECT_EQ(measurements.nics[0].counters_span, Duration{2s});
 }
 
 }  // namespace

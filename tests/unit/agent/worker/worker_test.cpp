@@ -84,10 +84,13 @@ class Agents {
 
   bool connect() {
     if (!until([&] { return all<WorkerOpened>(1); })) return false;
-    std::vector<coordination::KeyedAddress> addresses;
-    for (std::size_t i = 0; i < workers.size(); ++i)
-      for (const auto& address : last<WorkerOpened>(i)->addresses) addresses.push_back(address);
-    for (auto& worker : workers) worker->connect(addresses);
+    for (std::size_t to = 0; to < workers.size(); ++to) {
+      std::vector<coordination::KeyedAddress> addresses;
+      for (std::size_t from = 0; from < workers.size(); ++from)
+        for (const auto& address : last<WorkerOpened>(from)->addresses)
+          if (from != to) addresses.push_back(address);
+      workers[to]->connect(std::move(addresses));
+    }
     return until([&] { return all<WorkerConnected>(1); });
   }
   void start_step(std::uint32_t iteration, std::uint32_t phase = 0) {

@@ -247,7 +247,7 @@ TEST(DrillText, ErrorsNamePlaceAndRemedy) {
       with("host[2-3]", "host[2-3"),
       with("name: ring", "name: dlrm"),
       with("profile: ring.yaml", "profile:"),
-      with("kind: tcp", "kind: rdma"),
+      with("kind: tcp", "kind: quic"),
       with("kind: tcp", "kind: tpc"),
       with("kind: tcp, ", ""),
       with("congestion_control: reno", "congestion_control: Reno!"),

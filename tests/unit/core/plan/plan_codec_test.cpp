@@ -23,6 +23,14 @@ Plan rich_plan() {
   plan.collectives.pxn_level = 1;
   plan.hosts[1].shared_nics = true;
   plan.hosts[1].transports = {TransportKind::loopback, TransportKind::tcp};
+  plan.hosts[1].nics[0].rdma = RdmaPort{.device = "mlx5_1",
+                                        .port = 2,
+                                        .active = true,
+                                        .ethernet = true,
+                                        .rate = BitRate{100'000'000'000},
+                                        .mtu = 4096,
+                                        .gids = {{.type = GidType::roce_v1, .address = "10.0.0.1"},
+                                                 {.type = GidType::roce_v2, .address = "fe80::1"}}};
   plan.jobs.push_back(plan.jobs[0]);
   plan.jobs[1].name = "again";
   return plan;
@@ -53,6 +61,32 @@ TEST(PlanCodec, ReadsBackWhatItWrote) {
   EXPECT_EQ(encode(*read), bytes);
 }
 
+TEST(PlanCodec, ReadsBackTheSettingsOfRdma) {
+  Plan plan = test::sample_plan(5, 3);
+  plan.transport = {.kind = TransportKind::rdma,
+                    .verify_payload = true,
+                    .rdma = {.operation = RdmaOperation::send,
+                             .queue_pairs = 3,
+                             .completions = CompletionMode::event,
+                             .traffic_class = 106,
+                             .service_level = 2,
+                             .hop_limit = 7,
+                             .flow_label = 99,
+                             .ack_timeout = 14,
+                             .retry_count = 1,
+                             .rnr_retry = 2,
+                             .rnr_timer = 3,
+                             .path_mtu = 512,
+                             .rate_limit = BitRate{5'000'000}}};
+  const auto read = decode(encode(plan));
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->transport, plan.transport);
+  const std::string hash = plan_hash(plan);
+  EXPECT_EQ(plan_hash(*read), hash);
+  plan.transport.rdma.flow_label = 98;
+  EXPECT_NE(plan_hash(plan), hash);
+}
+
 TEST(PlanCodec, TruncatedAnywhereIsAnError) {
   const std::string bytes = encode(rich_plan());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
@@ -73,7 +107,7 @@ TEST(PlanCodec, OtherVersionsAndOtherBytesAreNamed) {
                   .message,
               HasSubstr("this is no plan"));
   bytes[15] = 9;
-  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 1"));
+  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 2"));
 }
 
 TEST(PlanCodec, ChecksWhatPlanningWouldHaveChecked) {

@@ -100,5 +100,57 @@ TEST(StreamReaderTest, RefusesASequenceOutOfOrderAndAMessageOverTheLimit) {
   EXPECT_FALSE(StreamReader(10).take(header(0, 10)).out_of_step);
 }
 
+/// What a queue of stamped messages puts on the wire, `step` bytes a call.
+std::vector<std::byte> stamped_stream(std::span<const std::uint64_t> sizes, std::size_t step) {
+  const std::vector<std::byte> payload(100, std::byte{7});
+  SendQueue queue(sizes.size(), 4711);
+  for (std::size_t i = 0; i < sizes.size(); ++i) queue.push({.sequence = i, .bytes = sizes[i]});
+  std::vector<std::byte> stream;
+  while (!queue.empty()) {
+    std::array<iovec, 16> vectors{};
+    const auto filled = queue.fill(vectors, payload, step);
+    const auto bytes = gather(std::span(vectors).first(filled.vectors));
+    EXPECT_EQ(bytes.size(), filled.bytes);
+    stream.insert(stream.end(), bytes.begin(), bytes.end());
+    queue.consume(filled.bytes, [](Message) {});
+  }
+  return stream;
+}
+
+/// Messages that a reader takes from the stream, `step` bytes a call; −1 where it finds damage.
+int read_stamped(std::span<const std::byte> stream, std::size_t step) {
+  StreamReader reader(1 << 20, 4711);
+  int messages = 0;
+  while (!stream.empty()) {
+    const auto taken = reader.take(stream.first(std::min(step, stream.size())));
+    if (taken.damaged || taken.out_of_step) return -1;
+    if (taken.message) ++messages;
+    stream = stream.subspan(taken.bytes);
+  }
+  return messages;
+}
+
+TEST(StampedStreamTest, IsReadInWhateverPartsItComes) {
+  const std::vector<std::uint64_t> sizes = {0, 1, 31, 32, 33, 63, 64, 65, 96, 1000, 5000};
+  const auto whole = stamped_stream(sizes, 1 << 20);
+  for (const std::size_t step : {1UL, 7UL, 31UL, 64UL, 777UL, 100'000UL}) {
+    SCOPED_TRACE(step);
+    EXPECT_EQ(stamped_stream(sizes, step), whole);
+    EXPECT_EQ(read_stamped(whole, step), static_cast<int>(sizes.size()));
+  }
+}
+
+TEST(StampedStreamTest, AChangeInAStampIsFound) {
+  const std::vector<std::uint64_t> sizes = {200};
+  for (const std::size_t place : {0UL, 31UL, 168UL, 199UL}) {
+    auto stream = stamped_stream(sizes, 1 << 20);
+    stream[kHeaderSize + place] ^= std::byte{1};
+    for (const std::size_t step : {1UL, 50UL, 1000UL}) EXPECT_EQ(read_stamped(stream, step), -1);
+  }
+  auto between = stamped_stream(sizes, 1 << 20);
+  between[kHeaderSize + 100] ^= std::byte{1};
+  EXPECT_EQ(read_stamped(between, 1000), 1) << "what is between the stamps is not looked at";
+}
+
 }  // namespace
 }  // namespace rehearsal::tcp

@@ -5,7 +5,7 @@
 
 #include "core/base/check.hpp"
 
-namespace rehearsal::tcp {
+namespace rehearsal::agent {
 
 /// A bounded first-in first-out queue of one thread. Room is made in set-up; pushing into a full
 /// one is a bug.
@@ -48,4 +48,4 @@ class Ring {
   std::size_t count_ = 0;
 };
 
-}  // namespace rehearsal::tcp
+}  // namespace rehearsal::agent

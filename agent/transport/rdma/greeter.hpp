@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "agent/transport/rdma/port.hpp"
+
+namespace rehearsal::rdma {
+
+/// A datagram by which one end of a connection tells the other that its queue pairs are ready, and
+/// what it has heard of the other. Padded to `size` bytes.
+struct Greeting {
+  static constexpr std::uint64_t kMagic = 0x6f6c6c65682d6472;  // "rd-hello"
+
+  std::uint64_t magic = kMagic;
+  std::uint64_t proof = 0;  ///< that the sender knows the token of the run
+  std::uint32_t to = 0;     ///< the receiver's index of the connection
+  std::uint32_t size = 0;
+  std::uint32_t heard_small = 0;  ///< 1: the sender has heard a short greeting
+  std::uint32_t heard_full = 0;   ///< 1: … one of full path MTU
+};
+inline constexpr std::uint32_t kGreetingSmall = 64;
+static_assert(sizeof(Greeting) <= kGreetingSmall);
+
+/// The unreliable datagram queue pair of a port by which greetings come and go. Nothing is repeated
+/// by the device, so that a peer that is not there yet costs no retransmission time-out.
+class Greeter {
+ public:
+  static Result<std::unique_ptr<Greeter>> open(const VerbsApi& api, Port& port);
+
+  /// Sends if a buffer is free; one that is lost is sent again by whoever waits for an answer.
+  void send(const Greeting& greeting, ibv_ah* handle, std::uint32_t queue_pair,
+            std::uint32_t queue_key) noexcept;
+  /// One that has come, if any.
+  std::optional<Greeting> receive() noexcept;
+
+  std::uint32_t number() const noexcept { return pair_->qp_num; }
+  std::uint32_t queue_key() const noexcept { return queue_key_; }
+  ibv_cq* queue() const noexcept { return queue_.get(); }
+
+ private:
+  static constexpr std::uint32_t kReceives = 256;
+  static constexpr std::uint32_t kSends = 64;
+  static constexpr std::uint32_t kHeader = 40;  ///< place of the GRH before a received datagram
+
+  Greeter(const VerbsApi& api, Port& port) : api_(api), port_(port) {}
+  Result<void> make_queue_pair();
+  Result<void> make_ready();
+  bool post_receive(std::uint32_t buffer) noexcept;
+
+  const VerbsApi& api_;
+  Port& port_;
+  std::uint32_t queue_key_ = 0x1ee7;
+  std::uint32_t buffer_bytes_ = 0;
+  RegisteredPiece received_;
+  RegisteredPiece sent_;
+  std::vector<std::uint32_t> free_sends_;
+  CompletionQueue queue_;
+  QueuePair pair_;
+};
+
+}  // namespace rehearsal::rdma

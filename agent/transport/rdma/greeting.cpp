@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "agent/transport/rdma/state.hpp"
+
+namespace rehearsal::rdma {
+
+void RdmaTransport::State::begin_greeting(Connection& connection) noexcept {
+  connection.phase = Phase::greeting;
+  connection.next_greeting = kAtOnce;
+  next_greeting = kAtOnce;
+  ++setting_up;
+}
+
+void RdmaTransport::State::greet(Connection& connection, Instant now) noexcept {
+  if (connection.deadline == kNever) connection.deadline = now + options.greeting_limit;
+  connection.next_greeting = now + kGreetingInterval;
+  const PortInUse& used = ports[connection.port];
+  // Once in a while a short one: if only those arrive, the path MTU is to blame.
+  const bool small = connection.phase == Phase::greeting &&
+                     connection.greetings % kSmallGreetingEvery == kSmallGreetingEvery - 1;
+  ++connection.greetings;
+  ++statistics.greetings_sent;
+  const std::uint32_t full = std::min(used.port->path_mtu(), connection.peer.path_mtu);
+  used.greeter->send({.proof = connection.own_proof,
+                      .to = connection.peer.connection,
+                      .size = small ? kGreetingSmall : full,
+                      .heard_small = connection.heard_small ? 1U : 0U,
+                      .heard_full = connection.heard_full ? 1U : 0U},
+                     connection.handle, connection.peer.greeter, connection.peer.greeter_key);
+}
+
+void RdmaTransport::State::hear(PortInUse& used) noexcept {
+  while (const auto greeting = used.greeter->receive()) {
+    if (greeting->to >= connections.size()) continue;
+    Connection& connection = connections[greeting->to];
+    const bool known = connection.phase != Phase::unused;
+    if (!known || connection.proof_of_peer != greeting->proof) continue;  // a stranger
+    hear(connection, *greeting);
+  }
+}
+
+void RdmaTransport::State::hear(Connection& connection, const Greeting& greeting) noexcept {
+  const bool full = greeting.size > kGreetingSmall;
+  const bool news = full && !connection.heard_full;
+  connection.heard_small |= !full;
+  connection.heard_full |= full;
+  connection.peer_heard_small |= greeting.heard_small == 1;
+  connection.peer_heard_full |= greeting.heard_full == 1;
+  if (connection.phase == Phase::greeting && connection.heard_full && connection.peer_heard_full) {
+    connection.phase = Phase::ready;
+    --setting_up;
+    complete({.kind = Completion::Kind::connected, .connection = connection.spec.index});
+  }
+  const bool joined = connection.phase == Phase::greeting || connection.phase == Phase::ready;
+  // Who has not heard that it was heard is told so.
+  if (joined && (news || greeting.heard_full == 0)) {
+    connection.next_greeting = kAtOnce;
+    next_greeting = kAtOnce;
+  }
+}
+
+void RdmaTransport::State::continue_greeting(Instant now) noexcept {
+  if (now < next_greeting) return;
+  next_greeting = kNever;
+  for (Connection& connection : connections) {
+    if (connection.phase != Phase::greeting && connection.phase != Phase::ready) continue;
+    if (connection.phase == Phase::greeting && now >= connection.deadline) {
+      give_up_greeting(connection);
+      continue;
+    }
+    if (now >= connection.next_greeting) greet(connection, now);
+    if (connection.phase == Phase::ready) connection.next_greeting = kNever;
+    next_greeting = std::min(next_greeting, connection.next_greeting);
+  }
+}
+
+void RdmaTransport::State::give_up_greeting(Connection& connection) noexcept {
+  const PortInUse& used = ports[connection.port];
+  const std::uint32_t full = std::min(used.port->path_mtu(), connection.peer.path_mtu);
+  const bool small_only = (connection.heard_small || connection.peer_heard_small) &&
+                          !(connection.heard_full && connection.peer_heard_full);
+  const std::string at = ends_of(connection, 0);
+  if (small_only) {
+    fail_connection(connection, "[REHEARSAL-RDMA-008] " + at +
+                                    ": short datagrams arrive, those of the path "
+                                    "MTU of " +
+                                    std::to_string(full) +
+                                    " B do not: a switch or interface on the "
+                                    "way has a smaller MTU (it must carry " +
+                                    std::to_string(full + 74) + " B of IP packet)");
+  } else {
+    fail_connection(connection, "[REHEARSAL-RDMA-007] " + at +
+                                    ": no greeting of the peer arrived within " +
+                                    format_duration(options.greeting_limit) +
+                                    (used.port->down ? "; the port is down" : ""));
+  }
+}
+
+}  // namespace rehearsal::rdma

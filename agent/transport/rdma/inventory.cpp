@@ -1,0 +1,113 @@
+#include "agent/transport/rdma/inventory.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+#include "agent/transport/rdma/address.hpp"
+#include "agent/transport/rdma/port.hpp"
+#include "agent/transport/rdma/verbs_objects.hpp"
+
+namespace rehearsal::rdma {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_line(const fs::path& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    names.push_back(entry->path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+/// "100 Gb/sec (4X EDR)" → 100 Gbit/s; "2.5 Gb/sec (1X SDR)" has a fraction.
+BitRate rate_of(const std::string& text) {
+  double gigabits = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), gigabits);
+  if (error != std::errc{} || gigabits <= 0 || gigabits > 1e6) return {};
+  return BitRate{static_cast<std::uint64_t>(gigabits * 1e9)};
+}
+
+void take_gids(const fs::path& folder, HostPort& host) {
+  for (std::size_t row = 0; host.port.gids.size() < plan::kGidsMax; ++row) {
+    const std::string file = std::to_string(row);
+    const std::string text = first_line(folder / "gids" / file);
+    if (text.empty()) return;
+    const auto gid = parse_gid(text);
+    if (!gid || *gid == GidBytes{}) continue;
+    const std::string type = first_line(folder / "gid_attrs" / "types" / file);
+    plan::GidType kind = plan::GidType::infiniband;
+    if (host.port.ethernet) {
+      if (type.empty()) continue;  // being filled
+      kind = type == "RoCE v2" ? plan::GidType::roce_v2 : plan::GidType::roce_v1;
+    }
+    host.port.gids.push_back({.type = kind, .address = gid_text(*gid)});
+    const std::string interface = first_line(folder / "gid_attrs" / "ndevs" / file);
+    if (!interface.empty() && std::ranges::count(host.interfaces, interface) == 0)
+      host.interfaces.push_back(interface);
+  }
+}
+
+std::uint32_t active_mtu(const VerbsApi& api, const std::string& device, std::uint32_t port) {
+  int count = 0;
+  ibv_device** list = api.get_device_list(&count);
+  if (list == nullptr) return 0;
+  std::uint32_t mtu = 0;
+  for (int i = 0; i < count; ++i) {
+    if (device != api.get_device_name(list[i])) continue;
+    const DeviceContext context(api, api.open_device(list[i]));
+    ibv_port_attr attributes{};
+    if (context && api.query_port(context.get(), static_cast<std::uint8_t>(port), &attributes) == 0)
+      mtu = mtu_bytes(attributes.active_mtu);
+  }
+  api.free_device_list(list);
+  return mtu;
+}
+
+HostPort describe(const fs::path& device, const std::string& number, const VerbsApi* verbs) {
+  const fs::path folder = device / "ports" / number;
+  HostPort host;
+  plan::RdmaPort& port = host.port;
+  port.device = device.filename().string();
+  std::from_chars(number.data(), number.data() + number.size(), port.port);
+  port.active = first_line(folder / "state").find("ACTIVE") != std::string::npos;
+  port.ethernet = first_line(folder / "link_layer") != "InfiniBand";
+  // A device in software names a rate, too, but nothing is behind it.
+  std::error_code error;
+  if (fs::exists(device / "device", error)) port.rate = rate_of(first_line(folder / "rate"));
+  take_gids(folder, host);
+  if (!port.ethernet)
+    for (const std::string& interface : names_in(device / "device" / "net"))
+      host.interfaces.push_back(interface);
+  if (verbs != nullptr) port.mtu = active_mtu(*verbs, port.device, port.port);
+  return host;
+}
+
+}  // namespace
+
+std::vector<HostPort> list_ports(const VerbsApi* verbs, const fs::path& devices) {
+  std::vector<HostPort> ports;
+  for (const std::string& device : names_in(devices))
+    for (const std::string& number : names_in(devices / device / "ports"))
+      ports.push_back(describe(devices / device, number, verbs));
+  return ports;
+}
+
+std::optional<plan::RdmaPort> port_of(const std::vector<HostPort>& ports,
+                                      const std::string& interface) {
+  for (const HostPort& host : ports)
+    if (std::ranges::count(host.interfaces, interface) != 0) return host.port;
+  return std::nullopt;
+}
+
+}  // namespace rehearsal::rdma

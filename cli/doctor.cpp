@@ -1,0 +1,186 @@
+#include "cli/doctor.hpp"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/base/units.hpp"
+#include "core/plan/plan.hpp"
+
+namespace rehearsal::cli {
+namespace {
+
+using Health = Finding::Health;
+
+/// Clocks that are known no better than this keep no phases of milliseconds in step.
+constexpr std::uint64_t kClockBoundMax = 1'000'000;
+/// An agent says something several times a second.
+constexpr std::uint64_t kSilenceMax = 1'500'000'000;
+/// An IP packet of RoCE v2 with a path MTU of 4096 bytes, with all its headers.
+constexpr std::uint32_t kInterfaceMtuMin = 4096 + 74;
+
+std::string_view word(Health health) {
+  switch (health) {
+    case Health::good:
+      return "ok";
+    case Health::notable:
+      return "note";
+    case Health::bad:
+      return "BAD";
+  }
+  return "?";
+}
+
+plan::Nic nic_of(const protocol::Nic& message) {
+  plan::Nic nic{.name = message.name(),
+                .address = message.address(),
+                .line_rate = BitRate{message.line_rate_bits_per_second()},
+                .mtu = message.mtu()};
+  if (!message.has_rdma()) return nic;
+  const protocol::RdmaPort& port = message.rdma();
+  nic.rdma = plan::RdmaPort{.device = port.device(),
+                            .port = port.port(),
+                            .active = port.active(),
+                            .ethernet = port.ethernet(),
+                            .rate = BitRate{port.rate_bits_per_second()},
+                            .mtu = port.mtu(),
+                            .gids = {}};
+  for (const protocol::RdmaGid& gid : port.gids()) {
+    if (const auto type = plan::gid_type(gid.type()))
+      nic.rdma->gids.push_back({.type = *type, .address = gid.address()});
+  }
+  return nic;
+}
+
+Finding look_at_clock(const protocol::AgentStatus& agent) {
+  if (!agent.clock().known())
+    return {Health::notable, agent.host(), "its clock is not measured yet",
+            "wait a second; if it stays so, the control network is very busy"};
+  const Duration bound{static_cast<std::int64_t>(agent.clock().error_bound_ns())};
+  const std::string what = "clock known to ±" + format_duration(bound);
+  if (agent.clock().error_bound_ns() <= kClockBoundMax) return {Health::good, agent.host(), what};
+  return {Health::notable, agent.host(), what,
+          "starts can be apart by as much: use a quieter control network or host"};
+}
+
+void look_at_agent(const protocol::AgentStatus& agent, std::vector<Finding>& findings) {
+  findings.push_back(look_at_clock(agent));
+  if (agent.silence_ns() > kSilenceMax)
+    findings.push_back(
+        {Health::bad, agent.host(),
+         "silent for " + format_duration(Duration{static_cast<std::int64_t>(agent.silence_ns())}),
+         "look whether its host is alive and the control network works"});
+  if (agent.nics_size() == 0)
+    findings.push_back({Health::bad, agent.host(), "has no data NIC",
+                        "name them in its configuration: nics, or --nic"});
+}
+
+void look_at_mtu(const plan::Nic& nic, const std::string& subject, std::vector<Finding>& findings) {
+  const plan::RdmaPort& port = *nic.rdma;
+  if (port.mtu == 0 || port.mtu >= 4096) return;
+  const bool interface = port.ethernet && nic.mtu < kInterfaceMtuMin;
+  findings.push_back(
+      {Health::notable, subject, "path MTU " + std::to_string(port.mtu) + " B",
+       interface ? "the interface has an MTU of " + std::to_string(nic.mtu) +
+                       ": set it and the switches to 4200 or more for a path MTU of 4096 B"
+                 : "the port's active MTU is below 4096 B: see the device's settings"});
+}
+
+/// Looks at one NIC; returns the GID that a plan would use.
+std::optional<plan::RdmaGid> look_at_nic(const plan::Nic& nic, const std::string& subject,
+                                         std::vector<Finding>& findings) {
+  if (!nic.rdma) {
+    findings.push_back({Health::notable, subject, "no RDMA port: transport tcp only",
+                        "if there should be one: is the driver loaded (`rdma link`), are "
+                        "libibverbs1 and ibverbs-providers installed on the agent's host"});
+    return std::nullopt;
+  }
+  const std::string port = nic.rdma->device + " port " + std::to_string(nic.rdma->port);
+  const auto gid = plan::choose_gid(nic);
+  if (!gid) {
+    findings.push_back({Health::bad, subject, gid.error().text(),
+                        "`rehearse explain` with the id says what to try; then start the agent "
+                        "again"});
+    return std::nullopt;
+  }
+  findings.push_back({Health::good, subject,
+                      port + " active, GID " + gid->address + " (" +
+                          std::string(to_string(gid->type)) + "): the one of its data address"});
+  look_at_mtu(nic, subject, findings);
+  return *gid;
+}
+
+/// Hosts and NICs that have a value, by the value.
+using Groups = std::map<std::string, std::vector<std::string>>;
+
+void compare(const Groups& groups, const std::string& what, Health health, const std::string& fix,
+             std::vector<Finding>& findings) {
+  if (groups.size() < 2) return;
+  std::string text = what + " differs:";
+  for (const auto& [value, who] : groups) {
+    text += " " + value + " on " + who.front();
+    if (who.size() > 1) text += " and " + std::to_string(who.size() - 1) + " more";
+    text += ";";
+  }
+  text.pop_back();
+  findings.push_back({health, "cluster", text, fix});
+}
+
+}  // namespace
+
+std::vector<Finding> diagnose(const protocol::StatusReply& status) {
+  std::vector<Finding> findings;
+  if (status.agents_size() == 0)
+    return {{Health::bad, "cluster", "no agent is connected",
+             "start rehearsal-agent on the hosts with this coordinator's address"}};
+  Groups software;
+  Groups kinds;
+  Groups mtus;
+  for (const protocol::AgentStatus& agent : status.agents()) {
+    look_at_agent(agent, findings);
+    software[agent.software()].push_back(agent.host());
+    for (const protocol::Nic& message : agent.nics()) {
+      const plan::Nic nic = nic_of(message);
+      const std::string subject = agent.host() + " " + nic.name;
+      const auto gid = look_at_nic(nic, subject, findings);
+      if (!gid) continue;
+      kinds[std::string(to_string(gid->type)) +
+            (gid->address.find(':') == std::string::npos ? " over IPv4" : " over IPv6")]
+          .push_back(subject);
+      mtus[std::to_string(nic.rdma->mtu) + " B"].push_back(subject);
+    }
+  }
+  compare(software, "the program's version", Health::notable, "run the same everywhere", findings);
+  compare(kinds, "the kind of GID", Health::bad,
+          "give all data NICs addresses of one family on ports of one kind", findings);
+  compare(mtus, "the path MTU", Health::notable,
+          "the smaller counts between two; set interfaces and switches alike", findings);
+  std::ranges::stable_sort(findings, {}, &Finding::health);
+  return findings;
+}
+
+std::string findings_text(const std::vector<Finding>& findings) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    std::string line = std::string(word(finding.health));
+    line.resize(5, ' ');
+    text += line + finding.subject + ": " + finding.what + "\n";
+    if (!finding.fix.empty()) text += "       " + finding.fix + "\n";
+  }
+  return text;
+}
+
+std::string findings_json(const std::vector<Finding>& findings) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Finding& finding : findings) {
+    list.push_back({{"health", word(finding.health)},
+                    {"subject", finding.subject},
+                    {"what", finding.what},
+                    {"fix", finding.fix.empty() ? nlohmann::ordered_json(nullptr)
+                                                : nlohmann::ordered_json(finding.fix)}});
+  }
+  return nlohmann::ordered_json{{"findings", std::move(list)}}.dump(2) + "\n";
+}
+
+}  // namespace rehearsal::cli

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# rdma-bench.sh write-bw|send-lat ROUNDS BENCH-FOLDER: ours and perftest in turn, inside the guest of
+# scripts/rdma-vm; one line a round, "round OURS PEER" in MiB/s or µs.
+set -uo pipefail
+what=$1 rounds=$2
+cp "$3/rdma_pair" /usr/bin/ib_write_bw /usr/bin/ib_send_lat /tmp/ || exit 1
+cd /tmp || exit 1
+
+ours() {
+  rm -rf /tmp/exchange && mkdir /tmp/exchange
+  ./rdma_pair "$what" 1 /tmp/exchange "$1" "$2" >&2 &
+  timeout 60 ./rdma_pair "$what" 0 /tmp/exchange "$1" "$2"
+  wait $!
+}
+
+# peer PROGRAM FIELD BYTES COUNT: perftest's client on rd1 against its server on rd2.
+peer() {
+  local -a options=(-x 1 -s "$3" -n "$4" -F)
+  "./$1" -d rd2 "${options[@]}" >/tmp/server.log 2>&1 &
+  local server=$! try
+  for ((try = 0; try < 100; try++)); do
+    ss -ltn | grep -q ':18515 ' && break
+    sleep 0.05
+  done
+  timeout 60 "./$1" -d rd1 "${options[@]}" 10.0.0.2 | awk -v field="$2" -v bytes="$3" '$1 == bytes {print $field}'
+  wait $server
+}
+
+for ((round = 1; round <= rounds; round++)); do
+  case $what in
+    write-bw) echo "round $(ours 1048576 100) $(peer ib_write_bw 4 1048576 100)" ;;
+    send-lat) echo "round $(ours 8 1000) $(peer ib_send_lat 5 8 1000)" ;;
+  esac
+done

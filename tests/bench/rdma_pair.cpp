@@ -1,0 +1,215 @@
+// One of two processes that exchange messages over the RDMA transport: for scripts/bench, in the
+// virtual machine of scripts/rdma-vm.
+//   rdma_pair write-bw|send-lat SIDE FOLDER BYTES COUNT
+// Side 0 is on the device rd1, side 1 on rd2; addresses are exchanged as files in FOLDER. Side 0
+// prints MiB/s of payload (write-bw), or half of the median round trip in µs (send-lat).
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/transport/rdma/rdma_transport.hpp"
+
+namespace rehearsal {
+namespace {
+
+namespace fs = std::filesystem;
+using replay::Completion;
+using replay::Request;
+
+constexpr std::uint32_t kCredits = 64;
+constexpr int kWarmUp = 20;
+
+Instant now() { return std::chrono::steady_clock::now(); }
+
+[[noreturn]] void leave(const std::string& why) {
+  std::fprintf(stderr, "rdma_pair: %s\n", why.c_str());
+  std::exit(1);
+}
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) leave(result.error().text());
+  return std::move(*result);
+}
+
+void put(const fs::path& path, const std::string& text) {
+  std::ofstream(path.string() + ".part", std::ios::binary) << text;
+  fs::rename(path.string() + ".part", path);
+}
+
+std::string get(const fs::path& path) {
+  while (!fs::exists(path)) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+/// One end: connection 0 leads from side 0 to side 1, connection 1 back.
+class End {
+ public:
+  End(std::uint32_t side, const fs::path& folder, std::uint64_t bytes, bool sends)
+      : side_(side), bytes_(bytes) {
+    const std::string number = std::to_string(side + 1);
+    rdma::RdmaOptions options{.verbs = must(rdma::load_verbs()), .nics = {}, .token = "bench"};
+    options.nics.emplace_back(
+        rdma::RdmaNic{.device = "rd" + number, .gid = {.address = "10.0.0." + number}});
+    options.settings.ack_timeout = 18;
+    options.settings.retry_count = 6;
+    if (sends) options.settings.operation = plan::RdmaOperation::send;
+    transport_ = must(rdma::RdmaTransport::create(std::move(options)));
+    const auto name = [&](std::uint32_t of, const char* what) {
+      return folder / (std::string(what) + std::to_string(of));
+    };
+    put(name(side, "offer"), must(transport_->offer(spec(side))));
+    put(name(1 - side, "open"), must(transport_->open(spec(1 - side))));
+    check(transport_->accept(spec(1 - side), get(name(1 - side, "offer"))));
+    check(transport_->connect(spec(side), get(name(side, "open"))));
+    while (connected_ < 2) turn();
+  }
+
+  void send() {
+    while (credits_ == 0) turn();
+    const Request request{
+        .connection = ConnectionIndex{side_}, .sequence = next_send_, .bytes = bytes_};
+    while (transport_->post({&request, 1}, now()) == 0) turn();
+    ++next_send_;
+    --credits_;
+  }
+  /// As many as there are credits for, at most `most`, in one batch.
+  std::size_t send_batch(std::size_t most) {
+    std::array<Request, kCredits> requests;
+    const std::size_t count = std::min<std::size_t>(most, credits_);
+    for (std::size_t i = 0; i < count; ++i)
+      requests[i] = {
+          .connection = ConnectionIndex{side_}, .sequence = next_send_ + i, .bytes = bytes_};
+    const std::size_t taken = transport_->post(std::span(requests).first(count), now());
+    next_send_ += taken;
+    credits_ -= static_cast<std::uint32_t>(taken);
+    return taken;
+  }
+  void receive() {
+    while (received_ == consumed_) turn();
+    release();
+  }
+  void release() {
+    const Request request{.kind = Request::Kind::release,
+                          .connection = ConnectionIndex{1 - side_},
+                          .sequence = consumed_++};
+    while (transport_->post({&request, 1}, now()) == 0) turn();
+  }
+  void turn() {
+    std::array<Completion, 64> batch;
+    const std::size_t count = transport_->poll(batch, now());
+    for (std::size_t i = 0; i < count; ++i) {
+      switch (batch[i].kind) {
+        case Completion::Kind::connected:
+          ++connected_;
+          break;
+        case Completion::Kind::sent:
+          ++sent_;
+          break;
+        case Completion::Kind::credit:
+          ++credits_;
+          break;
+        case Completion::Kind::received:
+          ++received_;
+          break;
+        case Completion::Kind::failed:
+          leave(std::string(batch[i].reason));
+      }
+    }
+  }
+
+  std::uint64_t sent() const { return sent_; }
+  std::uint64_t waiting() const { return received_ - consumed_; }
+
+ private:
+  static void check(const Result<void>& done) {
+    if (!done) leave(done.error().text());
+  }
+  replay::ConnectionSpec spec(std::uint32_t connection) const {
+    return {.index = ConnectionIndex{connection},
+            .key = {.source = Rank{connection}, .destination = Rank{1 - connection}},
+            .credits = kCredits,
+            .message_bytes_max = bytes_};
+  }
+
+  std::uint32_t side_;
+  std::uint64_t bytes_;
+  std::unique_ptr<rdma::RdmaTransport> transport_;
+  int connected_ = 0;
+  std::uint32_t credits_ = kCredits;
+  std::uint64_t next_send_ = 0;
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+  std::uint64_t consumed_ = 0;
+};
+
+void bandwidth(End& end, std::uint32_t side, std::uint64_t bytes, std::uint64_t count) {
+  if (side == 1) {
+    for (std::uint64_t i = 0; i < count + 1; ++i) end.receive();
+    end.send();  // so that the other side's last credits need no more of us
+    return;
+  }
+  end.send();
+  while (end.sent() < 1) end.turn();
+  const Instant begin = now();
+  std::uint64_t posted = 0;
+  while (posted < count) {
+    posted += end.send_batch(count - posted);
+    end.turn();
+  }
+  while (end.sent() < count + 1) end.turn();
+  const double seconds = std::chrono::duration<double>(now() - begin).count();
+  std::printf("%.3f\n", static_cast<double>(count * bytes) / (1 << 20) / seconds);
+  end.receive();
+}
+
+void latency(End& end, std::uint32_t side, std::uint64_t count) {
+  std::vector<double> halves;
+  for (std::uint64_t i = 0; i < count + kWarmUp; ++i) {
+    const Instant begin = now();
+    if (side == 0) end.send();
+    while (end.waiting() == 0) end.turn();
+    if (side == 0 && i >= kWarmUp)
+      halves.push_back(std::chrono::duration<double, std::micro>(now() - begin).count() / 2);
+    if (side == 1) end.send();
+    end.release();
+  }
+  if (side == 1) return;
+  std::ranges::nth_element(halves, halves.begin() + static_cast<std::ptrdiff_t>(halves.size() / 2));
+  std::printf("%.3f\n", halves[halves.size() / 2]);
+}
+
+}  // namespace
+}  // namespace rehearsal
+
+int main(int argc, char** argv) {
+  if (argc != 6) {
+    std::fprintf(stderr, "usage: rdma_pair write-bw|send-lat SIDE FOLDER BYTES COUNT\n");
+    return 64;
+  }
+  const bool sends = std::string(argv[1]) == "send-lat";
+  const auto side = static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10));
+  const std::uint64_t bytes = std::strtoull(argv[4], nullptr, 10);
+  const std::uint64_t count = std::strtoull(argv[5], nullptr, 10);
+  rehearsal::End end(side, argv[3], bytes, sends);
+  if (sends)
+    rehearsal::latency(end, side, count);
+  else
+    rehearsal::bandwidth(end, side, bytes, count);
+  std::fflush(stdout);
+  // The other side may still wait for an acknowledgement of its last requests.
+  for (int i = 0; i < 200; ++i) {
+    end.turn();
+    std::this_thread::sleep_for(std::chrono::milliseconds{1});
+  }
+  return 0;
+}
