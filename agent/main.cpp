@@ -1,9 +1,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "agent/control/config.hpp"
 #include "agent/control/rehearsal_agent.hpp"
+#include "agent/fault/commands.hpp"
+#include "agent/fault/helper_client.hpp"
 #include "runtime/config.hpp"
 #include "runtime/exit_status.hpp"
 #include "runtime/log.hpp"
@@ -43,6 +48,33 @@ Result<Config> read_config(const Flags& flags) {
   return config;
 }
 
+/// `rehearsal-agent faults …`: for whoever stands at this host, without the coordinator.
+struct FaultCommands {
+  explicit FaultCommands(CLI::App& app)
+      : faults(app.add_subcommand("faults", "the kernel's faults of this host; needs its helper")),
+        undo(faults->add_subcommand("undo", "undo them all")),
+        list(faults->add_subcommand("list", "show those that are on")),
+        clear(faults->add_subcommand(
+            "clear", "close those that somebody else changed; their changes stay")) {
+    faults->require_subcommand(1);
+    faults->add_option("--socket", socket, "of the helper");
+  }
+
+  /// The exit code, if one of them was given.
+  std::optional<int> run() const {
+    if (undo->parsed()) return undo_faults(socket);
+    if (list->parsed()) return list_faults(socket);
+    if (clear->parsed()) return clear_faults(socket, false);
+    return std::nullopt;
+  }
+
+  CLI::App* faults;
+  CLI::App* undo;
+  CLI::App* list;
+  CLI::App* clear;
+  std::string socket = kHelperSocketPath;
+};
+
 int run_main(int argc, char** argv) {
   CLI::App app{"The agent of Rehearsal: one a host, replays its ranks' part of the traffic."};
   Flags flags;
@@ -54,11 +86,13 @@ int run_main(int argc, char** argv) {
   app.add_option("--metrics", flags.metrics, "where /metrics and /healthz are served: ADDR:PORT");
   app.add_option("--announce", flags.announce, "write the addresses really bound to this file");
   app.set_version_flag("--version", "rehearsal-agent " REHEARSAL_VERSION);
+  const FaultCommands fault_commands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? runtime::kExitOk : runtime::kExitUsage;
   }
+  if (const auto code = fault_commands.run()) return *code;
   const auto config = read_config(flags);
   if (!config) {
     std::fprintf(stderr, "rehearsal-agent: %s\n", config.error().text().c_str());

@@ -202,9 +202,12 @@ Result<void> KernelNetwork::set_root(std::uint32_t interface_index, const fault:
                            qdisc_message(interface_index, set.handle));
   put_qdisc(message, set.settings, state.mtu_bytes);
   auto done = socket_.request(message);
-  if (!done && done.error().code == ErrorCode::system) {
-    return tl::unexpected(done.error().within("queueing discipline " + qdisc_kind(set.settings)));
+  const std::string kind = qdisc_kind(set.settings);
+  if (!done && done.error().code == ErrorCode::unsupported) {
+    return tl::unexpected(done.error().within("this kernel has no " + kind +
+                                              "; ask for the fault inside our own sender"));
   }
+  if (!done) return tl::unexpected(done.error().within("queueing discipline " + kind));
   return done;
 }
 

@@ -40,6 +40,9 @@ Result<void> outcome_of(std::string_view body, std::uint16_t flags) {
   if (words.empty()) words = "the kernel refused";
   Failure failure = system_failure(ErrorSource::host, words, -error.error);
   if (error.error == -ENODEV) failure.value().code = ErrorCode::not_found;
+  if (error.error == -ENOENT || error.error == -EOPNOTSUPP) {
+    failure.value().code = ErrorCode::unsupported;
+  }
   return failure;
 }
 

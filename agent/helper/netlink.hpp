@@ -94,7 +94,7 @@ class Socket {
   /// Asks for all of something; `on_answer` is called for each, when all are there.
   Result<void> dump(const Message& message, const OnAnswer& on_answer);
   /// Asks for one thing, or for a change: waits for the kernel's acknowledgement. ENODEV is
-  /// not_found, other errors are `system` with the kernel's own words.
+  /// not_found, ENOENT and EOPNOTSUPP unsupported, all else `system`, with the kernel's own words.
   Result<void> request(const Message& message, const OnAnswer& on_answer = nullptr);
 
  private:

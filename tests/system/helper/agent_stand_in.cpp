@@ -1,8 +1,9 @@
-// Stands for an agent that has faults on its host: asks the helper for them and renews their leases, or
-// falls silent as an agent does that no coordinator tells to renew. Ends when the helper is gone.
+// Stands for an agent that has faults on its host: asks the helper for them and renews their
+// leases, or falls silent as an agent does that no coordinator tells to renew. Ends when the helper
+// is gone.
 //
 //   agent_stand_in SOCKET LEASE renew|silent|undo FAULT…
-//   FAULT: rate=IF=RATE  delay=IF=TIME  loss=IF=MILLIONTHS  blackhole=IF  link_down=IF  mtu=IF=BYTES
+//   FAULT: rate=IF=RATE  delay=IF=TIME  loss=IF=MILLIONTHS  blackhole=IF  link_down=IF mtu=IF=BYTES
 
 #include <poll.h>
 
