@@ -1,5 +1,11 @@
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "agent/control/config.hpp"
 #include "agent/control/rehearsal_agent.hpp"
+#include "agent/fault/commands.hpp"
+#include "agent/fault/helper_client.hpp"
 #include "runtime/config.hpp"
 #include "runtime/program.hpp"
 
@@ -38,6 +44,33 @@ Result<Config> read_config(const Flags& flags) {
   return config;
 }
 
+/// `rehearsal-agent faults …`: for whoever stands at this host, without the coordinator.
+struct FaultCommands {
+  explicit FaultCommands(CLI::App& app)
+      : faults(app.add_subcommand("faults", "the kernel's faults of this host; needs its helper")),
+        undo(faults->add_subcommand("undo", "undo them all")),
+        list(faults->add_subcommand("list", "show those that are on")),
+        clear(faults->add_subcommand(
+            "clear", "close those that somebody else changed; their changes stay")) {
+    faults->require_subcommand(1);
+    faults->add_option("--socket", socket, "of the helper");
+  }
+
+  /// The exit code, if one of them was given.
+  std::optional<int> run() const {
+    if (undo->parsed()) return undo_faults(socket);
+    if (list->parsed()) return list_faults(socket);
+    if (clear->parsed()) return clear_faults(socket, false);
+    return std::nullopt;
+  }
+
+  CLI::App* faults;
+  CLI::App* undo;
+  CLI::App* list;
+  CLI::App* clear;
+  std::string socket = kHelperSocketPath;
+};
+
 }  // namespace
 }  // namespace rehearsal::agent
 
@@ -62,5 +95,7 @@ int main(int argc, char** argv) {
   program.app.add_option("--announce", flags.announce,
                          "write the addresses really bound to this file");
   program.app.set_version_flag("--version", "rehearsal-agent " REHEARSAL_VERSION);
+  const agent::FaultCommands fault_commands(program.app);
+  program.instead = [&fault_commands] { return fault_commands.run(); };
   return runtime::run_program(program, argc, argv);
 }

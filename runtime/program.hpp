@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "core/base/result.hpp"
@@ -19,6 +20,8 @@ struct Program {
   CLI::App app;                                 ///< with the program's options
   std::function<Result<Config>()> read_config;  ///< after the options are read
   std::function<Result<void>(const Config&)> run;
+  /// A subcommand that was given in place of running as a daemon: its exit status. May be empty.
+  std::function<std::optional<int>()> instead = nullptr;
 };
 
 /// Reads options and configuration, runs, and turns the outcome into an exit status
@@ -30,6 +33,9 @@ int run_program(Program<Config>& program, int argc, char** argv) try {
     program.app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     return program.app.exit(problem) == 0 ? kExitOk : kExitUsage;
+  }
+  if (const std::optional<int> status = program.instead ? program.instead() : std::nullopt) {
+    return *status;
   }
   const Result<Config> config = program.read_config();
   if (!config) {

@@ -65,6 +65,7 @@ std::string room_of(const fs::path& path) {
 const std::map<std::string, std::set<std::string>> kSees = {
     {"base", {}},
     {"yaml", {"base"}},
+    {"fault", {"base", "yaml"}},
     {"profile", {"base", "yaml"}},
     {"import", {"base", "profile"}},
     {"collective", {"base", "profile"}},

@@ -1,0 +1,350 @@
+#include "core/fault/keeper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rehearsal::fault {
+namespace {
+
+using Severity = KeeperEvent::Severity;
+
+/// A journal of this size is started over when nothing is open; one of the cap takes no new faults.
+constexpr std::size_t kJournalBytesLarge = 64 * 1024;
+constexpr std::size_t kRecordsOfAFaultBytes = 2 * kRecordBytesMax;
+
+std::string name_of(const OpenFault& fault) {
+  return "fault " + std::to_string(fault.intent.id) + " (" + describe(fault.intent.fault) + ")";
+}
+
+/// Only the root is of use for undoing, and a journal's record has a cap.
+InterfaceState without_others(InterfaceState state) {
+  std::erase_if(state.qdiscs, [](const Qdisc& qdisc) { return !qdisc.is_root(); });
+  return state;
+}
+
+std::string options_of_root(const InterfaceState& state) {
+  const Qdisc* root = state.root();
+  return root == nullptr ? std::string() : root->options;
+}
+
+Effect effect_of(const QueueSettings& settings) {
+  if (const auto* cap = std::get_if<RateCap>(&settings)) return *cap;
+  if (const auto* impairment = std::get_if<Impairment>(&settings)) return *impairment;
+  return Blackhole{};
+}
+
+}  // namespace
+
+std::string_view to_string(UndoOutcome outcome) {
+  switch (outcome) {
+    case UndoOutcome::clean:
+      return "clean";
+    case UndoOutcome::conflict:
+      return "conflict";
+    case UndoOutcome::stuck:
+      return "stuck";
+  }
+  return "?";
+}
+
+FaultKeeper::FaultKeeper(KernelPort& kernel, JournalPort& journal, KeeperSetup setup)
+    : kernel_(kernel), journal_(journal), setup_(std::move(setup)) {}
+
+Result<std::uint64_t> FaultKeeper::apply(OwnerId owner, const FaultRequest& request,
+                                         const HostPolicy& policy, Instant now) {
+  if (const std::string why = blocked(); !why.empty()) {
+    return fail(ErrorCode::refused, ErrorSource::host, why);
+  }
+  ASSIGN_OR_RETURN(Intent intent, intend(request, policy, now));
+  step(Step::before_write);
+  RETURN_IF_ERROR(journal_.append(intent));
+  step(Step::after_write);
+  const Instant deadline = intent.deadline;
+  OpenFault& fault = book_.add({.intent = std::move(intent),
+                                .left = {},
+                                .owner = owner,
+                                .lease_until = now + request.lease,
+                                .deadline = deadline,
+                                .problem = {}});
+  const std::uint64_t id = fault.intent.id;
+  auto applied = carry_out(fault, now);
+  if (applied) return applied;
+  // `fault` may be closed, and gone, after this.
+  const Undone undone = undo_one(fault, UndoReason::failed_to_apply, now);
+  if (undone.outcome == UndoOutcome::clean) return applied;
+  return tl::unexpected(applied.error().within("fault " + std::to_string(id) + " is " +
+                                               std::string(to_string(undone.outcome))));
+}
+
+Result<Intent> FaultKeeper::intend(const FaultRequest& request, const HostPolicy& policy,
+                                   Instant now) {
+  ASSIGN_OR_RETURN(const LinkTable table, kernel_.links());
+  ASSIGN_OR_RETURN(const std::uint32_t index, decide(policy, request, table));
+  RETURN_IF_ERROR(book_.may_add(request.fault));
+  if (journal_.size_bytes() + kRecordsOfAFaultBytes > kJournalBytesMax) {
+    return fail(ErrorCode::refused, ErrorSource::host,
+                "the journal is full; it is started over when no fault is on");
+  }
+  ASSIGN_OR_RETURN(InterfaceState before, kernel_.read(index));
+  const std::uint64_t id = next_id_++;
+  ASSIGN_OR_RETURN(Change change, plan_change(request.fault, before, handle_of(id)));
+  return Intent{.id = id,
+                .fault = request.fault,
+                .before = without_others(std::move(before)),
+                .change = std::move(change),
+                .boot_id = setup_.boot_id,
+                .deadline = now + request.duration,
+                .wall_ns = setup_.wall_ns()};
+}
+
+/// From "it is in the journal" to "it is on, read back, and the journal says so".
+Result<std::uint64_t> FaultKeeper::carry_out(OpenFault& fault, Instant) {
+  const Change& change = fault.intent.change;
+  step(Step::before_apply);
+  RETURN_IF_ERROR(kernel_.change(change.interface_index, change.act));
+  step(Step::after_apply);
+  ASSIGN_OR_RETURN(const InterfaceState present, kernel_.read(change.interface_index));
+  const Finding finding = find(change, fault.intent.before, present, {});
+  if (finding.standing != Standing::ours) {
+    return fail(ErrorCode::system, ErrorSource::host,
+                name_of(fault) + " is not what was read back" +
+                    (finding.text.empty() ? std::string() : ": " + finding.text));
+  }
+  fault.left = options_of_root(present);
+  if (change.target() != Target::root_qdisc) fault.left.clear();
+  step(Step::before_record);
+  RETURN_IF_ERROR(journal_.append(AppliedRecord{fault.intent.id, fault.left}));
+  step(Step::after_record);
+  fault.state = FaultState::applied;
+  say(Severity::info, name_of(fault) + " is on");
+  return fault.intent.id;
+}
+
+std::size_t FaultKeeper::renew(OwnerId owner, std::optional<std::uint64_t> id, Duration lease,
+                               Instant now) {
+  return book_.renew(owner, id, lease, now);
+}
+
+std::vector<Undone> FaultKeeper::undo(std::optional<std::uint64_t> id, Instant now) {
+  if (!id) return undo_these(book_.ids(), UndoReason::asked, now);
+  return undo_these({*id}, UndoReason::asked, now);
+}
+
+void FaultKeeper::disconnected(OwnerId owner, Instant now) {
+  undo_these(book_.ids_of(owner), UndoReason::agent_gone, now);
+}
+
+void FaultKeeper::on_time(Instant now) {
+  for (const LeaseBook::Due& due : book_.due(now)) undo_these({due.id}, due.reason, now);
+}
+
+std::vector<Undone> FaultKeeper::clear(bool accept_stuck, Instant now) {
+  std::vector<Undone> results;
+  for (const std::uint64_t id : book_.ids()) {
+    OpenFault* fault = book_.find(id);
+    if (fault->state != FaultState::conflict && fault->state != FaultState::stuck) continue;
+    Undone result = undo_one(*fault, UndoReason::asked, now);
+    fault = book_.find(id);
+    if (fault != nullptr && fault->state == FaultState::conflict) {
+      result = close(*fault, Closing::conflict, "the other's change stays: " + result.text, now);
+    } else if (fault != nullptr && accept_stuck) {
+      result = close(*fault, Closing::accepted, "left as it is: " + result.text, now);
+    }
+    results.push_back(std::move(result));
+  }
+  if (accept_stuck && !journal_problem_.empty()) {
+    say(Severity::warning, "an operator accepted that " + journal_problem_);
+    journal_problem_.clear();
+  }
+  start_over_if_large();
+  return results;
+}
+
+std::string FaultKeeper::blocked() const {
+  if (!journal_problem_.empty()) return "STUCK: " + journal_problem_;
+  for (const auto& [id, fault] : book_.faults()) {
+    if (fault.state == FaultState::stuck) {
+      return "STUCK: " + name_of(fault) + " could not be undone: " + fault.problem;
+    }
+  }
+  return {};
+}
+
+std::vector<KeeperEvent> FaultKeeper::take_events() { return std::exchange(events_, {}); }
+
+std::vector<Undone> FaultKeeper::undo_these(const std::vector<std::uint64_t>& ids,
+                                            UndoReason reason, Instant now) {
+  std::vector<Undone> results;
+  for (const std::uint64_t id : ids) {
+    if (OpenFault* fault = book_.find(id)) results.push_back(undo_one(*fault, reason, now));
+  }
+  start_over_if_large();
+  return results;
+}
+
+/// The interface that the fault is on; not_found if it is gone, and with it all that was done to
+/// it.
+Result<std::uint32_t> FaultKeeper::present_index(const OpenFault& fault) {
+  const Change& change = fault.intent.change;
+  if (!fault.before_reboot) return change.interface_index;
+  ASSIGN_OR_RETURN(const LinkTable table, kernel_.links());
+  for (const Link& link : table.links) {
+    if (link.name == change.interface) return link.index;
+  }
+  return fail(ErrorCode::not_found, ErrorSource::host, "there is no " + change.interface);
+}
+
+Undone FaultKeeper::undo_one(OpenFault& fault, UndoReason reason, Instant now) {
+  const Change& change = fault.intent.change;
+  const std::string why = "undone: " + std::string(to_string(reason));
+  const bool is_root = change.target() == Target::root_qdisc;
+  // What a start of the kernel left of link and MTU is its own configuration.
+  if (fault.before_reboot && !is_root) return close(fault, Closing::gone, "gone by a reboot", now);
+
+  const auto index = present_index(fault);
+  const auto present = index ? kernel_.read(*index) : tl::unexpected(index.error());
+  if (!present && present.error().code == ErrorCode::not_found) {
+    return close(fault, Closing::gone, "gone with its interface", now);
+  }
+  if (!present) return stuck(fault, present.error().text(), now);
+
+  const Finding finding = find(change, fault.intent.before, *present, fault.left);
+  if (finding.standing == Standing::untouched) {
+    const bool never = reason == UndoReason::failed_to_apply;
+    return close(fault, never ? Closing::never_done : Closing::undone, why, now);
+  }
+  if (finding.standing == Standing::foreign) {
+    if (fault.before_reboot) return close(fault, Closing::gone, "gone by a reboot", now);
+    return conflict(fault, finding.text);
+  }
+  step(Step::before_undo);
+  const auto changed = kernel_.change(*index, change.undo);
+  step(Step::after_undo);
+  if (!changed) {
+    return stuck(fault, "cannot " + describe(change, change.undo) + ": " + changed.error().text(),
+                 now);
+  }
+  const auto after = kernel_.read(*index);
+  if (!after) return stuck(fault, after.error().text(), now);
+  if (find(change, fault.intent.before, *after, fault.left).standing != Standing::untouched) {
+    return stuck(fault,
+                 "the kernel said yes to \"" + describe(change, change.undo) +
+                     "\", but it is not so when read back",
+                 now);
+  }
+  return close(fault, Closing::undone, why, now);
+}
+
+Undone FaultKeeper::close(OpenFault& fault, Closing closing, const std::string& text, Instant now) {
+  const std::uint64_t id = fault.intent.id;
+  const std::string name = name_of(fault);
+  step(Step::before_close);
+  if (const auto written = journal_.append(ClosedRecord{id, closing}); !written) {
+    return stuck(fault,
+                 "it is undone, but the journal cannot be written: " + written.error().text(), now);
+  }
+  step(Step::after_close);
+  book_.remove(id);
+  say(Severity::info, name + " " + text);
+  return {.id = id, .outcome = UndoOutcome::clean, .text = name + " " + text};
+}
+
+Undone FaultKeeper::conflict(OpenFault& fault, const std::string& text) {
+  if (fault.problem != text) say(Severity::error, "CONFLICT: " + name_of(fault) + ": " + text);
+  fault.state = FaultState::conflict;
+  fault.problem = text;
+  return {.id = fault.intent.id,
+          .outcome = UndoOutcome::conflict,
+          .text = name_of(fault) + ": " + text};
+}
+
+Undone FaultKeeper::stuck(OpenFault& fault, const std::string& text, Instant now) {
+  if (fault.problem != text) {
+    say(Severity::error, "STUCK: " + name_of(fault) + " could not be undone: " + text);
+  }
+  fault.state = FaultState::stuck;
+  fault.problem = text;
+  fault.retry_at = now + kRetryInterval;
+  return {
+      .id = fault.intent.id, .outcome = UndoOutcome::stuck, .text = name_of(fault) + ": " + text};
+}
+
+void FaultKeeper::replay(const Journal& journal, Instant now) {
+  open_from(journal);
+  if (journal.end == JournalEnd::damaged) {
+    journal_problem_ = "the journal is damaged (" + journal.problem +
+                       "): a link or an MTU may still be changed by a fault that is not known";
+    say(Severity::error, "STUCK: " + journal_problem_);
+  }
+  // Without a journal, what carries our handles is all there is to go by.
+  if (journal.end == JournalEnd::damaged || journal.records.empty()) adopt_strays();
+  std::vector<JournalRecord> open;
+  for (const auto& [id, fault] : book_.faults()) {
+    open.emplace_back(fault.intent);
+    if (!fault.left.empty()) open.emplace_back(AppliedRecord{id, fault.left});
+  }
+  if (const auto written = journal_.restart(open); !written) {
+    journal_problem_ = "the journal cannot be written: " + written.error().text();
+    say(Severity::error, "STUCK: " + journal_problem_);
+  }
+  undo_these(book_.ids(), UndoReason::helper_restarted, now);
+}
+
+void FaultKeeper::open_from(const Journal& journal) {
+  for (const JournalRecord& record : journal.records) {
+    if (const auto* intent = std::get_if<Intent>(&record)) {
+      if (book_.find(intent->id) != nullptr) continue;
+      book_.add({.intent = *intent,
+                 .left = {},
+                 .deadline = intent->deadline,
+                 .problem = {},
+                 .before_reboot = intent->boot_id != setup_.boot_id});
+      next_id_ = std::max(next_id_, intent->id + 1);
+    } else if (const auto* applied = std::get_if<AppliedRecord>(&record)) {
+      OpenFault* fault = book_.find(applied->id);
+      if (fault != nullptr) fault->left = applied->left;
+    } else {
+      book_.remove(std::get<ClosedRecord>(record).id);
+    }
+  }
+}
+
+void FaultKeeper::adopt_strays() {
+  const auto table = kernel_.links();
+  if (!table) return;
+  for (const Link& link : table->links) {
+    const auto state = kernel_.read(link.index);
+    const Qdisc* root = state ? state->root() : nullptr;
+    if (root == nullptr || !is_own_handle(root->handle)) continue;
+    const auto of_same = [&](const auto& entry) {
+      return entry.second.intent.change.act == Act{SetRoot{root->handle, root->settings}} &&
+             entry.second.intent.change.interface_index == link.index;
+    };
+    if (std::any_of(book_.faults().begin(), book_.faults().end(), of_same)) continue;
+    say(Severity::warning, link.name + " has a queueing discipline of ours that no journal knows");
+    const std::uint64_t id = next_id_++;
+    book_.add({.intent = {.id = id,
+                          .fault = {link.name, Direction::sent, effect_of(root->settings)},
+                          .before = {.index = link.index, .name = link.name, .qdiscs = {}},
+                          .change = {.interface_index = link.index,
+                                     .interface = link.name,
+                                     .act = SetRoot{root->handle, root->settings},
+                                     .undo = RemoveRoot{root->handle}},
+                          .boot_id = setup_.boot_id},
+               .left = {},
+               .problem = {}});
+  }
+}
+
+void FaultKeeper::start_over_if_large() {
+  if (!book_.faults().empty() || journal_.size_bytes() < kJournalBytesLarge) return;
+  if (const auto written = journal_.restart({}); !written) {
+    say(Severity::warning, "the journal cannot be started over: " + written.error().text());
+  }
+}
+
+void FaultKeeper::say(Severity severity, std::string text) {
+  events_.push_back({severity, std::move(text)});
+}
+
+}  // namespace rehearsal::fault

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.hpp"
+#include "core/base/time.hpp"
+#include "core/fault/host_policy.hpp"
+#include "core/fault/journal.hpp"
+#include "core/fault/lease_book.hpp"
+#include "core/fault/ports.hpp"
+
+namespace rehearsal::fault {
+
+/// How undoing one fault ended.
+enum class UndoOutcome : std::uint8_t { clean, conflict, stuck };
+inline constexpr std::array kUndoOutcomes = {UndoOutcome::clean, UndoOutcome::conflict,
+                                             UndoOutcome::stuck};
+std::string_view to_string(UndoOutcome outcome);
+
+struct Undone {
+  std::uint64_t id = 0;
+  UndoOutcome outcome = UndoOutcome::clean;
+  std::string text;  ///< what was undone, and what is wrong
+  bool operator==(const Undone&) const = default;
+};
+
+/// Something that an operator may act on: for the log.
+struct KeeperEvent {
+  enum class Severity : std::uint8_t { info, warning, error };
+  Severity severity = Severity::info;
+  std::string text;
+};
+
+/// Where the keeper lives: what stays the same for its whole life.
+struct KeeperSetup {
+  std::string boot_id;
+  std::function<std::uint64_t()> wall_ns;       ///< for people who read the journal
+  std::function<void(Step)> on_step = nullptr;  ///< tests stop here
+};
+
+/// Does faults to the kernel's network so that they can always be undone: nothing is touched before
+/// the state before, the change and its undo are on disk; everything is read back; whoever dies,
+/// the fault is undone by whoever is left, or by the helper when it is started again. One thread;
+/// calls return when the kernel has answered.
+class FaultKeeper {
+ public:
+  FaultKeeper(KernelPort& kernel, JournalPort& journal, KeeperSetup setup);
+
+  /// Undoes all that an earlier helper left, before any request is taken.
+  void replay(const Journal& journal, Instant now);
+
+  /// Returns the fault's number.
+  Result<std::uint64_t> apply(OwnerId owner, const FaultRequest& request, const HostPolicy& policy,
+                              Instant now);
+  std::size_t renew(OwnerId owner, std::optional<std::uint64_t> id, Duration lease, Instant now);
+  /// One fault, or all; whoever asked for them.
+  std::vector<Undone> undo(std::optional<std::uint64_t> id, Instant now);
+  /// Undoes all that `owner` asked for.
+  void disconnected(OwnerId owner, Instant now);
+  /// Undoes what is due: call it at next_due(), or later.
+  void on_time(Instant now);
+  Instant next_due() const { return book_.next_due(); }
+
+  /// Tries once more to undo what is in conflict or stuck; then closes what is in conflict (the
+  /// other's change stays), and, with `accept_stuck`, also what is stuck and a damaged journal.
+  std::vector<Undone> clear(bool accept_stuck, Instant now);
+
+  const std::map<std::uint64_t, OpenFault>& faults() const { return book_.faults(); }
+  /// Why nothing new is done: a fault that is stuck, a damaged journal. Empty: nothing.
+  std::string blocked() const;
+
+  std::vector<KeeperEvent> take_events();
+
+ private:
+  Result<Intent> intend(const FaultRequest& request, const HostPolicy& policy, Instant now);
+  Result<std::uint64_t> carry_out(OpenFault& fault, Instant now);
+  Undone undo_one(OpenFault& fault, UndoReason reason, Instant now);
+  Undone close(OpenFault& fault, Closing closing, const std::string& text, Instant now);
+  Undone conflict(OpenFault& fault, const std::string& text);
+  Undone stuck(OpenFault& fault, const std::string& text, Instant now);
+  std::vector<Undone> undo_these(const std::vector<std::uint64_t>& ids, UndoReason reason,
+                                 Instant now);
+  Result<std::uint32_t> present_index(const OpenFault& fault);
+  void open_from(const Journal& journal);
+  void adopt_strays();
+  void start_over_if_large();
+  void step(Step step) {
+    if (setup_.on_step) setup_.on_step(step);
+  }
+  void say(KeeperEvent::Severity severity, std::string text);
+
+  KernelPort& kernel_;
+  JournalPort& journal_;
+  KeeperSetup setup_;
+  LeaseBook book_;
+  std::uint64_t next_id_ = 1;
+  std::string journal_problem_;
+  std::vector<KeeperEvent> events_;
+};
+
+}  // namespace rehearsal::fault

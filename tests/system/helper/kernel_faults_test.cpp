@@ -1,0 +1,162 @@
+// The helper's program: what it does to interfaces, what it refuses, and that it is undone.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/system/helper/helper_host.hpp"
+
+namespace rehearsal::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class KernelFaults : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string obstacle = HelperHost::obstacle(); !obstacle.empty()) {
+      GTEST_SKIP() << obstacle;
+    }
+    host_ = std::make_unique<HelperHost>("faults");
+    before_ = host_->state();
+  }
+
+  /// Asks for one fault and, without ending it, returns the answer.
+  std::string answer_to(const std::string& fault) {
+    agent_ = host_->agent("10s", "renew", {fault});
+    EXPECT_TRUE(agent_->wait_for_output("holding")) << agent_->output();
+    return agent_->output();
+  }
+
+  std::unique_ptr<HelperHost> host_;
+  std::unique_ptr<Program> agent_;
+  std::string before_;
+};
+
+TEST_F(KernelFaults, EachKindComesAndGoesAndEntriesOfOthersStay) {
+  host_->start_helper();
+  const std::vector<std::pair<std::string, std::string>> kinds = {
+      {"rate=e1=10Mbit/s", "qdisc tbf 7e"},
+      {"rate=e1=100Gbit/s", "rate 100Gbit"},
+      {"blackhole=e1", "qdisc bfifo 7e"},
+      {"link_down=e1", "<BROADCAST,MULTICAST> mtu 9000"},
+      {"mtu=e1=1500", "mtu 1500"}};
+  for (const auto& [fault, mark] : kinds) {
+    EXPECT_THAT(answer_to(fault), HasSubstr("applied"));
+    EXPECT_THAT(host_->state(), HasSubstr(mark)) << fault;
+    EXPECT_THAT(host_->state(), HasSubstr("10.9.9.9")) << "the filter of others";
+    agent_->signal(SIGKILL);
+    EXPECT_TRUE(host_->wait_for_state(before_)) << fault << "\n" << host_->state();
+  }
+  EXPECT_EQ(host_->stop_helper(), 0);
+}
+
+TEST_F(KernelFaults, NetemWhereTheKernelHasIt) {
+  host_->start_helper();
+  const std::string answer = answer_to("delay=e1=20ms");
+  if (answer.find("this kernel has no netem") != std::string::npos) {
+    EXPECT_EQ(host_->state(), before_);
+    GTEST_SKIP() << answer;
+  }
+  EXPECT_THAT(answer, HasSubstr("applied"));
+  EXPECT_THAT(host_->state(), HasSubstr("delay 20ms"));
+  agent_->signal(SIGKILL);
+  EXPECT_TRUE(host_->wait_for_state(before_)) << host_->state();
+}
+
+TEST_F(KernelFaults, WhatThePolicyDoesNotAllowIsRefusedWithoutATouch) {
+  host_->write_policy(
+      "agent: 0\nfaults: [rate]\ninterfaces: [e1, e2, e4]\ncontrol_interfaces: [p2]\n"
+      "duration_max: 1min\n");
+  host_->ip("route add default via 10.79.4.9 dev e4");
+  before_ = host_->state();
+  host_->start_helper();
+  EXPECT_THAT(answer_to("blackhole=e1"), HasSubstr("does not allow blackhole"));
+  EXPECT_THAT(answer_to("rate=e3=1Gbit/s"), HasSubstr("does not allow faults on e3"));
+  EXPECT_THAT(answer_to("rate=e4=1Gbit/s"), HasSubstr("default route"));
+  // e2 and the control interface p2 are the two ends of one link.
+  EXPECT_THAT(answer_to("rate=e2=1Gbit/s"), HasSubstr("control connection"));
+  host_->write_policy("agent: 0\nfaults: [rate]\ninterfaces: [e1]\n");
+  EXPECT_THAT(answer_to("rate=e1=1Gbit/s"), HasSubstr("policy allows a fault for at most"));
+  std::filesystem::remove(host_->socket_path().parent_path() / "policy.yaml");
+  EXPECT_THAT(answer_to("rate=e1=1Gbit/s"), HasSubstr("without a policy no fault is allowed"));
+  EXPECT_EQ(host_->state(), before_);
+}
+
+TEST_F(KernelFaults, ARootOfTheOperatorsOwnIsNotTouched) {
+  host_->tc("qdisc add dev e2 root handle 5: htb");
+  before_ = host_->state();
+  host_->start_helper();
+  EXPECT_THAT(answer_to("rate=e2=1Gbit/s"), HasSubstr("htb 5:"));
+  EXPECT_EQ(host_->state(), before_);
+}
+
+TEST_F(KernelFaults, ALinkWithAStaticRouteStaysUp) {
+  host_->ip("route add 10.80.0.0/16 via 10.79.2.9 dev e2");
+  before_ = host_->state();
+  host_->start_helper();
+  EXPECT_THAT(answer_to("link_down=e2"), HasSubstr("1 static routes"));
+  EXPECT_EQ(host_->state(), before_);
+}
+
+TEST_F(KernelFaults, OnlyRootAndTheAgentMayAsk) {
+  std::filesystem::permissions(host_->socket_path().parent_path(), std::filesystem::perms{0755});
+  host_->start_helper();
+  const auto stranger =
+      host_->agent("1s", "renew", {"rate=e1=1Gbit/s"},
+                   {"/usr/bin/setpriv", "--reuid=4711", "--regid=4711", "--clear-groups"});
+  EXPECT_TRUE(stranger->wait());
+  EXPECT_THAT(stranger->output(), HasSubstr("user 4711 may not ask"));
+  EXPECT_EQ(host_->state(), before_);
+}
+
+TEST_F(KernelFaults, WhatSomebodyElseChangedIsAConflictAndTheirs) {
+  host_->start_helper();
+  ASSERT_THAT(answer_to("rate=e2=10Mbit/s"), HasSubstr("applied"));
+  EXPECT_EQ(host_->tc("qdisc replace dev e2 root handle 5: htb"), "");
+  const std::string theirs = host_->state();
+  agent_->signal(SIGKILL);
+  EXPECT_TRUE(host_->helper().wait_for_output("CONFLICT")) << host_->helper().output();
+  EXPECT_EQ(host_->state(), theirs);
+  EXPECT_THAT(answer_to("mtu=e2=1500"), HasSubstr("CONFLICT"));
+  EXPECT_EQ(host_->undo_all()->wait(), 1);
+  EXPECT_EQ(host_->state(), theirs);
+}
+
+TEST_F(KernelFaults, UndoAllWorksWithoutAHelper) {
+  host_->start_helper();
+  ASSERT_THAT(answer_to("rate=e2=10Mbit/s"), HasSubstr("applied"));
+  host_->kill_helper();
+  EXPECT_NE(host_->state(), before_);
+  const auto undo = host_->undo_all();
+  EXPECT_EQ(undo->wait(), 0) << undo->output();
+  EXPECT_EQ(host_->state(), before_);
+}
+
+TEST_F(KernelFaults, TheAgentsProgramUndoesWithoutTheCoordinator) {
+  host_->start_helper();
+  ASSERT_THAT(answer_to("rate=e2=10Mbit/s"), HasSubstr("applied"));
+  const auto faults = [&](const std::string& command) {
+    auto program = std::make_unique<Program>(
+        std::vector<std::string>{programs() / "rehearsal-agent", "faults", "--socket",
+                                 host_->socket_path(), command},
+        host_->log_path(command));
+    EXPECT_EQ(program->wait(), 0) << program->output();
+    return program->output();
+  };
+  EXPECT_THAT(faults("list"), HasSubstr("rate 10Mbit/s on e2, sent"));
+  EXPECT_THAT(faults("undo"), HasSubstr("clean: fault 1"));
+  EXPECT_EQ(host_->state(), before_);
+  EXPECT_THAT(faults("list"), HasSubstr("no fault is on"));
+}
+
+TEST_F(KernelFaults, StopsOfTestsNeedThePolicysWord) {
+  host_->write_policy("agent: 0\nfaults: [rate]\ninterfaces: [e1]\nduration_max: 1min\n");
+  host_->start_helper({"REHEARSAL_HELPER_STOP_AT=before_write"});
+  EXPECT_THAT(answer_to("rate=e1=1Gbit/s"), HasSubstr("applied"));
+}
+
+}  // namespace
+}  // namespace rehearsal::test

@@ -1,0 +1,109 @@
+#include "agent/helper/journal_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "agent/helper/policy_file.hpp"
+#include "tests/support/temporary_folder.hpp"
+
+namespace rehearsal::agent {
+namespace {
+
+using fault::ClosedRecord;
+using fault::JournalEnd;
+using fault::JournalRecord;
+
+const JournalRecord kFirst = ClosedRecord{1, fault::Closing::undone};
+const JournalRecord kSecond = ClosedRecord{2, fault::Closing::gone};
+
+TEST(JournalFile, KeepsWhatWasAppended) {
+  const test::TemporaryFolder folder;
+  {
+    auto journal = JournalFile::open(folder.path() / "state").value();
+    EXPECT_TRUE(journal.read().value().records.empty());
+    EXPECT_FALSE(journal.append(kFirst)) << "before restart()";
+    ASSERT_TRUE(journal.restart({}));
+    ASSERT_TRUE(journal.append(kFirst));
+    ASSERT_TRUE(journal.append(kSecond));
+    EXPECT_EQ(journal.size_bytes(),
+              std::filesystem::file_size(folder.path() / "state" / "journal"));
+  }
+  const auto again = JournalFile::open(folder.path() / "state").value();
+  EXPECT_EQ(again.read().value().records, (std::vector{kFirst, kSecond}));
+}
+
+TEST(JournalFile, ATornEndIsGoneAfterRestart) {
+  const test::TemporaryFolder folder;
+  auto journal = JournalFile::open(folder.path()).value();
+  ASSERT_TRUE(journal.restart(std::vector{kFirst}));
+  std::ofstream(folder.path() / "journal", std::ios::app) << "half a rec";
+  const auto left = journal.read().value();
+  EXPECT_EQ(left.end, JournalEnd::torn);
+  ASSERT_TRUE(journal.restart(left.records));
+  ASSERT_TRUE(journal.append(kSecond));
+  EXPECT_EQ(journal.read().value().records, (std::vector{kFirst, kSecond}));
+  EXPECT_EQ(journal.read().value().end, JournalEnd::whole);
+}
+
+TEST(JournalFile, IsOneHelpersAlone) {
+  const test::TemporaryFolder folder;
+  const auto journal = JournalFile::open(folder.path()).value();
+  const auto second = JournalFile::open(folder.path());
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().code, ErrorCode::refused);
+}
+
+TEST(JournalFile, InTestsARecordIsWrittenInHalves) {
+  const test::TemporaryFolder folder;
+  auto journal = JournalFile::open(folder.path()).value();
+  ASSERT_TRUE(journal.restart({}));
+  JournalEnd half = JournalEnd::whole;
+  journal.call_half_way([&](fault::Step step) {
+    EXPECT_EQ(step, fault::Step::in_close);
+    half = journal.read().value().end;
+  });
+  ASSERT_TRUE(journal.append(kFirst));
+  EXPECT_EQ(half, JournalEnd::torn);
+  EXPECT_EQ(journal.read().value().records, std::vector{kFirst});
+}
+
+TEST(PolicyFile, CountsOnlyWhenRootAloneCanWriteIt) {
+  const test::TemporaryFolder folder;
+  const auto path = folder.path() / "policy.yaml";
+  std::ofstream(path) << "agent: 4711\n";
+  EXPECT_EQ(read_policy_file(folder.path() / "none.yaml").error().code, ErrorCode::not_found);
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  if (status.st_uid != 0) {
+    EXPECT_EQ(read_policy_file(path).error().code, ErrorCode::refused);
+    GTEST_SKIP() << "only root can make a policy that counts";
+  }
+  ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
+  EXPECT_EQ(read_policy_file(path).value().agent, "4711");
+  ASSERT_EQ(::chmod(path.c_str(), 0664), 0);
+  EXPECT_EQ(read_policy_file(path).error().code, ErrorCode::refused);
+  ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  EXPECT_EQ(read_policy_file(path).error().code, ErrorCode::refused);
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
+  ASSERT_EQ(::chown(path.c_str(), 4711, 0), 0);
+  EXPECT_EQ(read_policy_file(path).error().code, ErrorCode::refused);
+}
+
+TEST(PolicyFile, NamesWhoMayConnect) {
+  EXPECT_TRUE(may_connect({}, 0));
+  EXPECT_FALSE(may_connect({}, 4711));
+  fault::HostPolicy policy;
+  policy.agent = "4711";
+  EXPECT_TRUE(may_connect(policy, 4711));
+  EXPECT_FALSE(may_connect(policy, 4712));
+  policy.agent = "root";
+  EXPECT_FALSE(may_connect(policy, 4711));
+  policy.agent = "no-such-user-here";
+  EXPECT_FALSE(may_connect(policy, 4711));
+}
+
+}  // namespace
+}  // namespace rehearsal::agent
