@@ -23,8 +23,9 @@ Result<NamedProfile> load_profile(const std::string& name, const fs::path& folde
   ASSIGN_OR_RETURN(const fs::path path,
                    find_profile(name, folder, shipped_profile_folders(program_folder())));
   ASSIGN_OR_RETURN(const std::string bytes, runtime::read_file(path, kProfileBytesMax));
-  ASSIGN_OR_RETURN(const profile::Profile profile, profile::load_profile(bytes, path.string()));
-  return NamedProfile{name, profile::to_binary(profile), profile.ranks};
+  ASSIGN_OR_RETURN(profile::Profile profile, profile::load_profile(bytes, path.string()));
+  auto shared = std::make_shared<const profile::Profile>(std::move(profile));
+  return NamedProfile{name, profile::to_binary(*shared), shared, shared->ranks};
 }
 
 }  // namespace

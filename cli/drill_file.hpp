@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/result.hpp"
 #include "core/plan/drill.hpp"
+#include "core/profile/profile.hpp"
 
 namespace rehearsal::cli {
 
@@ -16,6 +18,7 @@ class OperatorSession;
 struct NamedProfile {
   std::string name;    ///< as in the drill
   std::string binary;  ///< its binary form
+  std::shared_ptr<const profile::Profile> profile;
   std::uint32_t ranks = 0;
 };
 

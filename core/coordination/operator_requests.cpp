@@ -3,6 +3,7 @@
 
 #include "core/coordination/coordinator_state.hpp"
 #include "core/coordination/messages.hpp"
+#include "core/plan/connection_estimate.hpp"
 #include "core/protocol/frame.hpp"
 
 namespace rehearsal::coordination {
@@ -133,6 +134,7 @@ Result<void> Coordinator::State::start_run(SessionId id, const std::string& want
                 "the plan is now " + planned.hash + ", not " + wanted_hash +
                     ": the drill, a profile or the agents have changed; plan again");
   }
+  RETURN_IF_ERROR(plan::check_connections(*planned.plan));
   RunSetup setup;
   setup.id = "e" + std::to_string(options.epoch) + "-r" + std::to_string(++runs_begun) + "-" +
              random_hex(4);

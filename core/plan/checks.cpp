@@ -131,6 +131,14 @@ std::optional<Wrong> check(const CollectiveSettings& collectives) {
   if (collectives.channel_bytes_min.count() == 0) {
     return Wrong{"channel_bytes_min", "is 0B", "expected at least 1B"};
   }
+  if (collectives.cross_nic > collective::kCrossNicMax) {
+    return Wrong{"cross_nic", "is " + std::to_string(collectives.cross_nic),
+                 "expected 0, 1 or 2, as for NCCL_CROSS_NIC"};
+  }
+  if (collectives.pxn_level > collective::kPxnLevelMax) {
+    return Wrong{"pxn_level", "is " + std::to_string(collectives.pxn_level),
+                 "expected 0, 1 or 2, as for NCCL_P2P_PXN_LEVEL"};
+  }
   return std::nullopt;
 }
 

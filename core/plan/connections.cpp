@@ -38,8 +38,8 @@ class Collector {
   void add_op(JobIndex job, OpExpander& expander, Rank rank, const profile::Op& op) {
     const collective::Expansion expansion = expander.expand(op, rank);
     const auto& bindings = plan_.jobs[job.value].bindings;
-    const auto use = profile::is_point_to_point(op.kind) ? ConnectionUse::point_to_point
-                                                         : ConnectionUse::collective;
+    const ConnectionUse use = use_of(op.kind);
+    const std::uint32_t credits = choice_of(plan_, op).credits;
     const auto add = [&](bool sent) {
       traffic_.clear();
       sent ? expansion.append_sent(traffic_) : expansion.append_received(traffic_);
@@ -57,7 +57,7 @@ class Collector {
                                  .use = use},
                          .nic = sent ? bindings[rank.value].nic
                                      : rails_.arrival(bindings[peer.value], bindings[rank.value]),
-                         .credits = plan_.collectives.credits,
+                         .credits = credits,
                          .message_bytes_max = traffic.message_bytes_max});
       }
     };
@@ -65,17 +65,20 @@ class Collector {
     add(false);
   }
 
-  /// Sorts by key and keeps one of each, with the largest message of all.
+  /// Sorts by key and keeps one of each, with the largest message and the most credits of all: ops
+  /// share a connection, and each keeps to its own credits.
   static void merge(std::vector<ConnectionSpec>& specs) {
     std::sort(specs.begin(), specs.end(),
               [](const ConnectionSpec& a, const ConnectionSpec& b) { return a.key < b.key; });
     std::size_t kept = 0;
     for (std::size_t i = 0; i < specs.size(); ++i) {
-      if (kept > 0 && specs[kept - 1].key == specs[i].key)
-        specs[kept - 1].message_bytes_max =
-            std::max(specs[kept - 1].message_bytes_max, specs[i].message_bytes_max);
-      else
+      if (kept == 0 || specs[kept - 1].key != specs[i].key) {
         specs[kept++] = specs[i];
+        continue;
+      }
+      ConnectionSpec& spec = specs[kept - 1];
+      spec.message_bytes_max = std::max(spec.message_bytes_max, specs[i].message_bytes_max);
+      spec.credits = std::max(spec.credits, specs[i].credits);
     }
     specs.resize(kept);
   }

@@ -109,7 +109,7 @@ Result<CollectiveSettings> read_collectives(const Node& node) {
   ASSIGN_OR_RETURN(const Mapping mapping,
                    node.as_mapping({"channels", "chunk", "slices_per_chunk", "pipeline_chunk",
                                     "point_to_point_chunk", "point_to_point_channels", "credits",
-                                    "channel_bytes_min"}));
+                                    "channel_bytes_min", "cross_nic", "pxn_level"}));
   CollectiveSettings settings;
   RETURN_IF_ERROR(take(mapping, "channels", settings.channels, count_up_to(kChannelsMax)));
   RETURN_IF_ERROR(take(mapping, "chunk", settings.chunk, &Node::bytes));
@@ -122,6 +122,12 @@ Result<CollectiveSettings> read_collectives(const Node& node) {
                        count_up_to(kChannelsMax)));
   RETURN_IF_ERROR(take(mapping, "credits", settings.credits, count_up_to(kCreditsMax)));
   RETURN_IF_ERROR(take(mapping, "channel_bytes_min", settings.channel_bytes_min, &Node::bytes));
+  RETURN_IF_ERROR(take(mapping, "cross_nic", settings.cross_nic, [](const Node& number) {
+    return number.integer32(0, collective::kCrossNicMax);
+  }));
+  RETURN_IF_ERROR(take(mapping, "pxn_level", settings.pxn_level, [](const Node& number) {
+    return number.integer32(0, collective::kPxnLevelMax);
+  }));
   RETURN_IF_ERROR(checked(settings, mapping));
   return settings;
 }

@@ -5,7 +5,6 @@
 
 #include "core/base/text.hpp"
 #include "core/plan/checks.hpp"
-#include "core/plan/connection_estimate.hpp"
 #include "core/plan/instance_estimate.hpp"
 #include "core/plan/plan.hpp"
 
@@ -67,23 +66,26 @@ std::string right_name(std::string_view written, std::vector<std::string_view> k
 class Hosts {
  public:
   Hosts(std::span<const Inventory> inventories, TransportKind transport)
-      : inventories_(inventories), transport_(transport) {}
+      : inventories_(inventories), transport_(transport) {
+    for (const Inventory& inventory : inventories) known_.emplace(inventory.host, &inventory);
+  }
 
   Result<HostIndex> find(const std::string& name, const std::string& path) {
-    for (std::uint32_t i = 0; i < taken_.size(); ++i) {
-      if (taken_[i].host == name) return HostIndex{i};
-    }
-    const auto found = std::ranges::find(inventories_, name, &Inventory::host);
-    if (found == inventories_.end()) {
+    if (const auto taken = index_of_.find(name); taken != index_of_.end()) return taken->second;
+    const auto found = known_.find(name);
+    if (found == known_.end()) {
       std::vector<std::string_view> known;
       for (const Inventory& inventory : inventories_) known.push_back(inventory.host);
       return wrong(ErrorCode::not_found, path, "host " + in_quotes(name) + " is not known",
                    right_name(name, std::move(known),
                               "no agent is connected: start rehearsal-agent on the hosts"));
     }
-    RETURN_IF_ERROR(check_transport(*found));
-    taken_.push_back(*found);
-    return HostIndex{static_cast<std::uint32_t>(taken_.size() - 1)};
+    const Inventory& inventory = *found->second;
+    RETURN_IF_ERROR(check_transport(inventory));
+    const HostIndex index{static_cast<std::uint32_t>(taken_.size())};
+    index_of_.emplace(found->first, index);
+    taken_.push_back(inventory);
+    return index;
   }
 
   const Inventory& operator[](HostIndex index) const { return taken_[index.value]; }
@@ -102,6 +104,8 @@ class Hosts {
 
   std::span<const Inventory> inventories_;
   TransportKind transport_;
+  std::map<std::string_view, const Inventory*> known_;
+  std::map<std::string_view, HostIndex> index_of_;  // keys live in `inventories_`
   std::vector<Inventory> taken_;
 };
 
@@ -247,7 +251,6 @@ Result<Plan> make_plan(const Drill& drill, std::span<const Inventory> inventorie
   plan.hosts = hosts.take();
   RETURN_IF_ERROR(check_expectations(plan));
   RETURN_IF_ERROR(check_instances(plan));
-  RETURN_IF_ERROR(check_connections(plan));
   return plan;
 }
 

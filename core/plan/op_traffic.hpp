@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/collective/expansion.hpp"
+#include "core/plan/placement.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::plan {
@@ -23,14 +24,17 @@ class OpExpander {
  public:
   OpExpander(const Plan& plan, JobIndex job);
 
+  /// Lives no longer than the expander.
   collective::Expansion expand(const profile::Op& op, Rank rank);
+  /// How the op's communicator stands on nodes and rails.
+  const collective::Shape& shape(const profile::Op& op) { return shapes_.of(op.communicator); }
   /// The rank at a position of the op's communicator.
   Rank rank_at(const profile::Op& op, std::uint32_t position) const;
 
  private:
   const Plan& plan_;
   const profile::Profile& profile_;
-  std::vector<std::uint32_t> groups_;  // by communicator
+  Shapes shapes_;
   // The last position that was looked up: ops come ordered by communicator.
   CommunicatorIndex communicator_;
   Rank rank_;

@@ -80,6 +80,8 @@ void write_settings(Encoder& encoder, const Plan& plan) {
   encoder.number(plan.collectives.point_to_point_channels);
   encoder.number(plan.collectives.credits);
   encoder.number(plan.collectives.channel_bytes_min.count());
+  encoder.number(plan.collectives.cross_nic);
+  encoder.number(plan.collectives.pxn_level);
   encoder.number(plan.local.rate.bits_per_second());
   write(encoder, plan.local.latency);
   encoder.number(static_cast<std::uint64_t>(plan.synchronisation));
@@ -242,6 +244,8 @@ class Reader {
     RETURN_IF_ERROR(number(collectives.point_to_point_channels, "point_to_point_channels"));
     RETURN_IF_ERROR(number(collectives.credits, "credits"));
     RETURN_IF_ERROR(number(collectives.channel_bytes_min, "channel_bytes_min"));
+    RETURN_IF_ERROR(number(collectives.cross_nic, "cross_nic"));
+    RETURN_IF_ERROR(number(collectives.pxn_level, "pxn_level"));
     RETURN_IF_ERROR(number(plan.local.rate, "the local rate"));
     RETURN_IF_ERROR(number(plan.local.latency, "the local latency"));
     RETURN_IF_ERROR(word(plan.synchronisation, SyncMode::phase, "synchronisation"));

@@ -26,6 +26,16 @@ void encode(Encoder& encoder, const CollectiveSettings& settings) {
   encoder.number(settings.point_to_point_channels);
   encoder.number(settings.credits);
   encoder.number(settings.channel_bytes_min.count());
+  // Only where they were changed, so that the hash of a plan without them is what it always was.
+  const CollectiveSettings defaults;
+  if (settings.cross_nic != defaults.cross_nic) {
+    encoder.text("cross_nic");
+    encoder.number(settings.cross_nic);
+  }
+  if (settings.pxn_level != defaults.pxn_level) {
+    encoder.text("pxn_level");
+    encoder.number(settings.pxn_level);
+  }
 }
 
 void encode(Encoder& encoder, const Limits& limits) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/plan/plan_estimate.hpp"
+#include "core/plan/plan_warnings.hpp"
 
 namespace rehearsal::plan {
 namespace {
@@ -36,7 +37,9 @@ Json settings_json(const Plan& plan) {
         {"point_to_point_chunk_bytes", collectives.point_to_point_chunk.count()},
         {"point_to_point_channels", collectives.point_to_point_channels},
         {"credits", collectives.credits},
-        {"channel_bytes_min", collectives.channel_bytes_min.count()}}},
+        {"channel_bytes_min", collectives.channel_bytes_min.count()},
+        {"cross_nic", collectives.cross_nic},
+        {"pxn_level", collectives.pxn_level}}},
       {"local",
        {{"rate_bits_per_second", plan.local.rate.bits_per_second()},
         {"latency_seconds", to_seconds(plan.local.latency)}}},
@@ -63,7 +66,7 @@ Json expectations_json(const Plan& plan) {
   return list;
 }
 
-Json hosts_json(const Plan& plan) {
+Json hosts_json(const Plan& plan, const Load& load) {
   Json list = Json::array();
   for (std::uint32_t i = 0; i < plan.hosts.size(); ++i) {
     const Inventory& host = plan.hosts[i];
@@ -75,14 +78,14 @@ Json hosts_json(const Plan& plan) {
                       {"line_rate_bits_per_second", rate == 0 ? Json(nullptr) : Json(rate)},
                       {"mtu", nic.mtu}});
     }
-    const Connections connections = connections_of(plan, HostIndex{i});
+    const HostConnections& connections = load.connections[i];
     list.push_back({{"name", host.host},
                     {"shared_nics", host.shared_nics},
                     {"nics", std::move(nics)},
                     {"connections",
-                     {{"outgoing", connections.outgoing.size()},
-                      {"incoming", connections.incoming.size()},
-                      {"local", connections.local.size()}}}});
+                     {{"outgoing", connections.outgoing},
+                      {"incoming", connections.incoming},
+                      {"local", connections.local}}}});
   }
   return list;
 }
@@ -132,8 +135,7 @@ Json nics_json(const Plan& plan, const Load& load) {
 
 Json flows_json(const Plan& plan, const Load& load) {
   Json list = Json::array();
-  const std::size_t listed = std::min(load.flows.size(), kFlowsListedMax);
-  for (const Flow& flow : std::span(load.flows).first(listed)) {
+  for (const Flow& flow : load.flows) {
     list.push_back({{"job", plan.jobs[flow.job.value].name},
                     {"source", nic_name(plan, flow.source_host, flow.source_nic)},
                     {"destination", nic_name(plan, flow.destination_host, flow.destination_nic)},
@@ -182,10 +184,11 @@ std::string plan_json(const Plan& plan, const Load& load) {
   json["expected"] = {{"iteration_seconds", seconds_or_null(expected.iteration)},
                       {"run_seconds", seconds_or_null(expected.run)},
                       {"basis", expected.basis}};
-  json["hosts"] = hosts_json(plan);
+  json["warnings"] = plan_warnings(plan, load);
+  json["hosts"] = hosts_json(plan, load);
   json["jobs"] = jobs_json(plan, load);
   json["nics"] = nics_json(plan, load);
-  json["flow_count"] = load.flows.size();
+  json["flow_count"] = load.flow_count;
   json["flows"] = flows_json(plan, load);
   return layout(json);
 }

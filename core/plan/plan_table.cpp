@@ -7,6 +7,7 @@
 
 #include "core/base/table.hpp"
 #include "core/plan/plan_estimate.hpp"
+#include "core/plan/plan_warnings.hpp"
 #include "core/profile/rank_list.hpp"
 
 namespace rehearsal::plan {
@@ -100,6 +101,7 @@ std::string head(const Plan& plan, const Load& load) {
   add_line(text, "transport", transport_text(plan.transport));
   add_line(text, "collectives", collectives_text(plan.collectives));
   add_line(text, "limits", limits_text(plan.limits));
+  for (const std::string& warning : plan_warnings(plan, load)) add_line(text, "warning", warning);
   for (const Expectation& expectation : plan.expectations) {
     const bool most = expectation.at_most > Duration::zero();
     add_line(
@@ -215,6 +217,10 @@ std::string largest(const Plan& plan, const HostPairs& pairs) {
 }
 
 std::string flows_table(const Plan& plan, const Load& load) {
+  if (load.flow_count > load.flows.size()) {
+    return "\nWho sends to whom: " + grouped(load.flow_count) +
+           " flows from NIC to NIC, too many to list; `rehearse flows` does.\n";
+  }
   HostPairs pairs;
   for (const Flow& flow : load.flows) {
     pairs[{flow.source_host, flow.destination_host}] += flow.bytes;
@@ -225,15 +231,14 @@ std::string flows_table(const Plan& plan, const Load& load) {
          (few ? matrix(plan, pairs) : largest(plan, pairs));
 }
 
-std::string connections_line(const Plan& plan) {
-  std::size_t between = 0;
-  std::size_t local = 0;
-  std::size_t most = 0;
-  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
-    const Connections connections = connections_of(plan, HostIndex{host});
-    between += connections.outgoing.size();
-    local += connections.local.size();
-    most = std::max(most, connections.outgoing.size() + connections.incoming.size());
+std::string connections_line(const Load& load) {
+  std::uint64_t between = 0;
+  std::uint64_t local = 0;
+  std::uint64_t most = 0;
+  for (const HostConnections& host : load.connections) {
+    between += host.outgoing;
+    local += host.local;
+    most = std::max(most, host.outgoing + host.incoming);
   }
   return "\n" + count_of(between, "connection") + " between hosts (at most " + grouped(most) +
          " at one host), " + grouped(local) + " inside agents.\n";
@@ -243,7 +248,7 @@ std::string connections_line(const Plan& plan) {
 
 std::string plan_table(const Plan& plan, const Load& load) {
   return head(plan, load) + jobs_table(plan, load) + nics_table(plan, load) +
-         flows_table(plan, load) + connections_line(plan);
+         flows_table(plan, load) + connections_line(load);
 }
 
 }  // namespace rehearsal::plan

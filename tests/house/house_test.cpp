@@ -68,13 +68,15 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"profile", {"base", "yaml"}},
     {"import", {"base", "profile"}},
     {"collective", {"base", "profile"}},
-    {"plan", {"base", "yaml", "profile", "collective"}},
+    {"fabric", {"base", "yaml"}},
+    {"plan", {"base", "yaml", "profile", "collective", "fabric"}},
     {"measure", {"base", "profile", "collective"}},
     {"report", {"base", "profile", "collective", "plan", "measure"}},
     {"replay", {"base", "profile", "collective", "plan", "measure"}},
     {"protocol", {"base"}},
     {"coordination",
-     {"base", "profile", "collective", "plan", "measure", "report", "replay", "protocol"}},
+     {"base", "profile", "collective", "fabric", "plan", "measure", "report", "replay",
+      "protocol"}},
 };
 
 TEST(House, RoomsOfCoreSeeOnlyWhatTheyMay) {

@@ -42,6 +42,8 @@ collectives:
   point_to_point_channels: 1
   credits: 5
   channel_bytes_min: 16KiB
+  cross_nic: 1
+  pxn_level: 0
 local: {rate: 100Gbit/s, latency: 5us}
 expectations:
   - {metric: iteration_p50, at_most: 20ms}
@@ -98,7 +100,9 @@ TEST(DrillText, ReadsEveryKey) {
                           .point_to_point_chunk = Bytes{64U << 10},
                           .point_to_point_channels = 1,
                           .credits = 5,
-                          .channel_bytes_min = Bytes{16U << 10}};
+                          .channel_bytes_min = Bytes{16U << 10},
+                          .cross_nic = 1,
+                          .pxn_level = 0};
   expected.local = {BitRate{100'000'000'000}, std::chrono::microseconds{5}};
   expected.expectations = {{"iteration_p50", std::chrono::milliseconds{20}, {}},
                            {"all_to_all_busbw", {}, BitRate{5'000'000'000}}};
