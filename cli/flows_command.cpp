@@ -33,7 +33,7 @@ void print_flows(const plan::Plan& plan, FlowFormat format, bool on_wire) {
   std::string text = plan::flow_header(format);
   plan::FlowList list{plan};
   for (plan::FlowLine line; list.next(line);) {
-    if (on_wire && !line.on_wire) continue;
+    if (on_wire && line.passage != plan::Passage::wire) continue;
     plan::append_flow(plan, line, format, text);
     if (text.size() >= kAtOnce && !print(text)) return;
   }

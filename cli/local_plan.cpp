@@ -33,11 +33,17 @@ plan::Inventory inventory_of(const Json& host) {
 
 }  // namespace
 
+plan::Nodes nodes_of(const DrillFile& drill) {
+  plan::Nodes nodes;
+  for (const NamedNode& node : drill.nodes) nodes.emplace(node.name, node.node);
+  return nodes;
+}
+
 Result<LocalPlan> plan_here(const DrillFile& drill, const std::vector<plan::Inventory>& hosts) {
   std::map<std::string, std::shared_ptr<const profile::Profile>> profiles;
   for (const NamedProfile& profile : drill.profiles)
     profiles.emplace(profile.name, profile.profile);
-  auto made = plan::make_plan(drill.drill, hosts, profiles);
+  auto made = plan::make_plan(drill.drill, hosts, profiles, nodes_of(drill));
   if (!made) return Failure{made.error().within(drill.name)};
   plan::Load load = plan::expand_load(*made);
   return LocalPlan{std::move(*made), std::move(load)};
@@ -46,7 +52,7 @@ Result<LocalPlan> plan_here(const DrillFile& drill, const std::vector<plan::Inve
 Result<LocalPlan> plan_without_cluster(const DrillFile& drill) {
   std::map<std::string, std::uint32_t> ranks;
   for (const NamedProfile& profile : drill.profiles) ranks.emplace(profile.name, profile.ranks);
-  return plan_here(drill, plan::assumed_inventories(drill.drill, ranks));
+  return plan_here(drill, plan::assumed_inventories(drill.drill, ranks, nodes_of(drill)));
 }
 
 Result<LocalPlan> plan_with_cluster(const DrillFile& drill, const std::string& coordinator) {

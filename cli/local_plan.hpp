@@ -17,6 +17,9 @@ struct LocalPlan {
   plan::Load load;
 };
 
+/// Descriptions of the nodes that are files.
+plan::Nodes nodes_of(const DrillFile& drill);
+
 /// Plans `drill` on these hosts.
 Result<LocalPlan> plan_here(const DrillFile& drill, const std::vector<plan::Inventory>& hosts);
 

@@ -45,6 +45,7 @@ void Schedule::start(Instant at) noexcept {
 }
 
 void Schedule::edge(JobIndex job, std::uint32_t iteration, std::uint32_t phase) noexcept {
+  if (!started_) return;
   for (State& state : entries_) {
     if (state.planned.job && *state.planned.job != job) continue;
     if (state.seen &&

@@ -46,8 +46,8 @@ class Schedule {
 
   /// The run's first start: times count from here. Later calls change nothing.
   void start(Instant at) noexcept;
-  /// A rank of `job` has begun this phase of this iteration. Earlier ones than known are passed
-  /// over.
+  /// A rank of `job` has begun this phase of this iteration. Earlier ones than known, and all
+  /// before the start, are passed over.
   void edge(JobIndex job, std::uint32_t iteration, std::uint32_t phase) noexcept;
   /// Brings all up to `now`; true if anything began, ended or changed its level.
   bool at(Instant now) noexcept;

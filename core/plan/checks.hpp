@@ -25,6 +25,7 @@ inline constexpr std::size_t kNicsMax = 64;
 inline constexpr std::size_t kInventoryNicsMax = 256;
 inline constexpr std::size_t kNicTextMax = 256;
 inline constexpr std::size_t kExpectationsMax = 64;
+inline constexpr std::size_t kFaultsMax = 64;
 inline constexpr std::size_t kNameMax = 64;
 inline constexpr std::size_t kProfileNameMax = 1024;
 inline constexpr std::uint32_t kRanksPerHostMax = 1024;
@@ -40,9 +41,16 @@ struct Wrong {
 
 std::optional<Wrong> check(const TransportSettings& transport);
 std::optional<Wrong> check(const CollectiveSettings& collectives);
-std::optional<Wrong> check(const LocalSettings& local);
+std::optional<Wrong> check(const LocalWishes& local);
+/// What a drill forces; the keys are those of `collectives`.
+std::optional<Wrong> check(const ForcedChoices& forced);
 std::optional<Wrong> check(const Limits& limits);
 std::optional<Wrong> check(const Expectation& expectation);
+// Faults by themselves (fault_checks.cpp).
+std::optional<Wrong> check(const fault::What& what);
+std::optional<Wrong> check(const fault::Where& where);
+std::optional<Wrong> check(const fault::When& when);
+std::optional<Wrong> check(const fault::Fault& fault);
 /// One job by itself: names, hosts and NICs listed twice.
 std::optional<Wrong> check(const DrillJob& job);
 /// What is not inside one of the groups above: name, number and names of jobs, iterations.

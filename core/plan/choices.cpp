@@ -75,11 +75,6 @@ collective::PathKind path_of(fabric::Path path) {
   return collective::PathKind::sys;
 }
 
-bool goes_by_pairs(OpKind kind) {
-  return kind == OpKind::all_to_all || kind == OpKind::gather || kind == OpKind::scatter ||
-         profile::is_point_to_point(kind);
-}
-
 /// What the model is asked about.
 std::pair<OpKind, Bytes> asked(const profile::Op& op) {
   if (op.kind == OpKind::barrier) return {OpKind::all_reduce, kBarrierBytes};
@@ -91,6 +86,11 @@ bool is_of_nccl(Algorithm algorithm) {
 }
 
 }  // namespace
+
+bool goes_by_pairs(OpKind kind) {
+  return kind == OpKind::all_to_all || kind == OpKind::gather || kind == OpKind::scatter ||
+         profile::is_point_to_point(kind);
+}
 
 OpKey op_key(const profile::Op& op) {
   return {op.communicator, op.kind == OpKind::recv ? OpKind::send : op.kind, op.bytes,
@@ -120,13 +120,13 @@ collective::System ChoiceMaker::system(const Shape& shape) const {
   }
   system.nic_bandwidth = collective::counted_nic_bandwidth(slowest, node_.pcie);
   system.net_latency_us = to_seconds(latency) * 1e6;
-  system.between_gpus = node_.inside == fabric::Inside::pcie ? collective::PathKind::phb
-                                                             : collective::PathKind::nvl;
+  system.between_gpus =
+      node_.inside == fabric::Inside::pcie ? collective::PathKind::phb : collective::PathKind::nvl;
   fabric::Path worst = fabric::Path::pix;
   for (const fabric::Gpu& gpu : node_.gpus) worst = std::max(worst, gpu.path);
   system.to_nic = path_of(worst);
-  system.multicast = node_.generation >= fabric::Generation::hopper &&
-                     node_.inside == fabric::Inside::nvswitch;
+  system.multicast =
+      node_.generation >= fabric::Generation::hopper && node_.inside == fabric::Inside::nvswitch;
   return system;
 }
 
@@ -138,14 +138,13 @@ Choice ChoiceMaker::of_pairs(const profile::Op& op, const Shape& shape) const {
     rate = std::max(rate, node_.nics[rail].rate.bits_per_second());
   const fabric::Usual usual = fabric::usual(node_.generation);
   const std::uint64_t link = std::max<std::uint64_t>(usual.nvlink_of_link.bits_per_second(), 1);
-  const collective::PairLinks links{
-      .channels = std::min(collective::channels(known, graphs),
-                           forced_.nccl.channels_max.value_or(~0U)),
-      .nics = 1,
-      .nic_rate = BitRate{rate},
-      .nvlink = node_.inside != fabric::Inside::pcie,
-      .nvlinks = static_cast<std::uint32_t>(
-          std::max<std::uint64_t>(node_.inside_bandwidth.bits_per_second() / link, 1))};
+  const collective::PairLinks links{.channels = std::min(collective::channels(known, graphs),
+                                                         forced_.nccl.channels_max.value_or(~0U)),
+                                    .nics = 1,
+                                    .nic_rate = BitRate{rate},
+                                    .nvlink = node_.inside != fabric::Inside::pcie,
+                                    .nvlinks = static_cast<std::uint32_t>(std::max<std::uint64_t>(
+                                        node_.inside_bandwidth.bits_per_second() / link, 1))};
   Choice choice = collective::pair_choice(op, shape, links, settings_);
   if (forced_.point_to_point_channels)
     choice.channels = choice.channels_per_peer = *forced_.point_to_point_channels;
@@ -180,7 +179,8 @@ Result<Choice> ChoiceMaker::choose(const profile::Op& op, const Shape& shape) co
     return fail(ErrorCode::refused, ErrorSource::config,
                 std::string(to_string(op.kind)) + " with " +
                     std::string(to_string(choice.algorithm)) + " on " +
-                    std::to_string(shape.size()) + " ranks cannot be replayed; choose another "
+                    std::to_string(shape.size()) +
+                    " ranks cannot be replayed; choose another "
                     "algorithm with collectives: {algorithm: ring}");
   }
   if (choice.credits < choice.slices_per_chunk + 1) {
@@ -211,8 +211,7 @@ Result<std::vector<OpChoice>> choose_all(const Plan& plan, JobIndex job, const C
     const auto choice = maker.choose(*op, shapes.of(op->communicator));
     if (!choice) {
       return Failure{choice.error().within(
-          "communicator " +
-          in_quotes(profile.communicators[op->communicator.value].name))};
+          "communicator " + in_quotes(profile.communicators[op->communicator.value].name))};
     }
     const auto& [communicator, kind, bytes, peer_bytes] = key;
     choices.push_back({communicator, kind, bytes, peer_bytes, *choice});

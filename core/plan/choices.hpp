@@ -16,10 +16,13 @@
 namespace rehearsal::plan {
 
 /// What tells the choices of a job apart; a send and its recv are of one kind.
-using OpKey =
-    std::tuple<CommunicatorIndex, profile::OpKind, Bytes, std::optional<std::uint32_t>>;
+using OpKey = std::tuple<CommunicatorIndex, profile::OpKind, Bytes, std::optional<std::uint32_t>>;
 OpKey op_key(const profile::Op& op);
 OpKey op_key(const OpChoice& choice);
+
+/// all_to_all, gather, scatter, send, recv: what passes between two ranks directly, for which there
+/// is no algorithm to pick.
+bool goes_by_pairs(profile::OpKind kind);
 
 /// Picks how ops are done on nodes of one description: by NCCL's model (collective/tuning.hpp) and
 /// what the drill forces. `node` and `forced` outlive it.
@@ -32,8 +35,8 @@ class ChoiceMaker {
   /// What the model knows of a communicator that stands so.
   collective::System system(const collective::Shape& shape) const;
 
-  /// Fails where nothing is left that the op can take, saying why for each; and (refused) where what
-  /// was picked needs more than there is.
+  /// Fails where nothing is left that the op can take, saying why for each; and (refused) where
+  /// what was picked needs more than there is.
   Result<collective::Choice> choose(const profile::Op& op, const collective::Shape& shape) const;
 
   /// All that the model weighed; empty for ops without a choice.

@@ -6,12 +6,14 @@
 
 namespace rehearsal::plan {
 
-FlowList::FlowList(const Plan& plan) : plan_(plan), rails_(plan) {
+FlowList::FlowList(const Plan& plan) : plan_(plan) {
   if (!plan_.jobs.empty()) job_.emplace(plan_, job_index_);
 }
 
 FlowList::Job::Job(const Plan& plan, JobIndex index)
-    : expander(plan, index), class_of_rank(plan.jobs[index.value].bindings.size()) {
+    : expander(plan, index),
+      rails(plan, index),
+      class_of_rank(plan.jobs[index.value].bindings.size()) {
   const profile::Profile& profile = *plan.jobs[index.value].profile;
   for (const profile::RankClass& rank_class : profile.classes) {
     for (const Rank rank : rank_class.ranks)
@@ -126,10 +128,15 @@ void FlowList::fill(FlowLine& line, const collective::Step& step) {
              .step = sent_[{step.to, step.channel}]++};
   line.destination_op = op_of(destination);
   line.op = &op;
-  line.on_wire = source.host != target.host;
+  line.passage = job_->rails.passage(*rank_, destination);
   line.from = source;
   line.to = target;
-  if (line.on_wire) line.to.nic = rails_.arrival(source, target);
+  if (line.passage == Passage::wire) {
+    const auto route = job_->rails.route(job_->expander.shape(op), use_of(op.kind), step.channel,
+                                         {*rank_, position_}, {destination, step.to});
+    line.from.nic = route.departure;
+    line.to.nic = route.arrival;
+  }
   line.bytes = Bytes{step.wire};
   line.after = after_;
   line.after_ops = order(*rank_).ops[*op_].after;

@@ -31,10 +31,10 @@ struct FlowLine {
   MessageId id;
   profile::OpIndex destination_op = 0;  ///< the op that receives it, of the destination's program
   const profile::Op* op = nullptr;
-  Binding from;  ///< the NIC it leaves by
-  Binding to;    ///< the NIC it arrives at; on the same host: no NIC is used
-  bool on_wire = false;
-  Bytes bytes;  ///< of the message as it is sent, the protocol's flags included
+  Passage passage = Passage::wire;
+  Binding from;  ///< on the wire: the NIC it leaves by
+  Binding to;    ///< on the wire: the NIC it arrives at
+  Bytes bytes;   ///< of the message as it is sent, the protocol's flags included
   /// What the source must have received before: those it passes on, or that came before it in the
   /// same order of steps.
   std::span<const MessageId> after;
@@ -63,6 +63,7 @@ class FlowList {
   struct Job {
     Job(const Plan& plan, JobIndex index);
     OpExpander expander;
+    Rails rails;
     std::vector<ClassOrder> classes;
     std::vector<std::uint32_t> class_of_rank;
   };
@@ -82,7 +83,6 @@ class FlowList {
   void fill(FlowLine& line, const collective::Step& step);
 
   const Plan& plan_;
-  Rails rails_;
   JobIndex job_index_{0};
   std::optional<Job> job_;
   std::optional<Rank> rank_;

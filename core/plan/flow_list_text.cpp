@@ -81,10 +81,6 @@ class Fields {
     begin(name);
     if (json_) out_ += "null";
   }
-  void truth(std::string_view name, bool value) {
-    begin(name);
-    out_ += value ? "true" : "false";
-  }
   void id(std::string_view name, const MessageId& value) {
     begin(name);
     if (json_) out_ += '"';
@@ -136,7 +132,7 @@ std::string to_string(const MessageId& id) {
 
 std::string flow_header(FlowFormat format) {
   if (format == FlowFormat::jsonl) return {};
-  return "id,job,src_rank,dst_rank,src_host,dst_host,on_wire,src_nic,dst_nic,rail,op,dst_op,kind,"
+  return "id,job,src_rank,dst_rank,src_host,dst_host,passage,src_nic,dst_nic,rail,op,dst_op,kind,"
          "communicator,channel,step,bytes,after,after_ops\n";
 }
 
@@ -148,8 +144,8 @@ void append_flow(const Plan& plan, const FlowLine& line, FlowFormat format, std:
   fields.number("dst_rank", line.id.destination.value);
   fields.text("src_host", host_name(plan, line.from));
   fields.text("dst_host", host_name(plan, line.to));
-  fields.truth("on_wire", line.on_wire);
-  if (line.on_wire) {
+  fields.text("passage", to_string(line.passage));
+  if (line.passage == Passage::wire) {
     fields.text("src_nic", nic_name(plan, line.from));
     fields.text("dst_nic", nic_name(plan, line.to));
     fields.number("rail", line.from.nic.value);

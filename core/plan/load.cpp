@@ -48,28 +48,90 @@ class SeenConnections {
  public:
   void start(std::size_t peers, std::uint32_t channels) {
     channels_ = channels;
-    const std::size_t needed = peers * channels * 2;
+    const std::size_t needed = peers * channels * kUses;
     if (needed > marks_.size()) marks_.resize(needed, 0);
     ++mark_;
   }
   /// True the first time.
   bool add(std::uint32_t peer, std::uint32_t channel, ConnectionUse use) {
-    const std::size_t kind = use == ConnectionUse::point_to_point ? 1 : 0;
-    std::uint32_t& mark = marks_[(std::size_t{peer} * channels_ + channel) * 2 + kind];
-    return std::exchange(mark, mark_) != mark_;
+    const std::size_t connection =
+        (std::size_t{peer} * channels_ + channel) * kUses + static_cast<std::size_t>(use);
+    return std::exchange(marks_[connection], mark_) != mark_;
   }
 
  private:
+  static constexpr std::size_t kUses = static_cast<std::size_t>(kConnectionUseLast) + 1;
+
   std::vector<std::uint32_t> marks_;
   std::uint32_t mark_ = 0;
   std::uint32_t channels_ = 1;
 };
 
-/// Adds up all jobs, NIC by NIC: what one NIC sends is complete before the next one's turn, so
-/// memory grows with the number of NICs and never with the number of pairs.
+/// What the NICs of one host send, to each NIC of the plan: a row for every NIC that sends. Memory
+/// grows with the number of NICs and never with the number of pairs.
+class SentByHost {
+ public:
+  struct Amount {
+    std::uint64_t bytes = 0;
+    std::uint64_t messages = 0;
+  };
+
+  explicit SentByHost(std::size_t nics) : nics_(nics) {}
+
+  void add(NicIndex from, std::uint32_t to, std::uint64_t bytes, std::uint64_t messages) {
+    if (from.value >= rows_.size()) rows_.resize(from.value + 1);
+    Row& row = rows_[from.value];
+    if (row.amounts.empty()) row.amounts.resize(nics_);
+    Amount& amount = row.amounts[to];
+    if (amount.messages == 0) row.touched.push_back(to);
+    amount.bytes += bytes;
+    amount.messages += messages;
+  }
+
+  /// Calls `take(from, to, amount)` in order of NICs, and starts afresh.
+  template <typename Take>
+  void drain(Take take) {
+    for (std::uint32_t from = 0; from < rows_.size(); ++from) {
+      Row& row = rows_[from];
+      std::ranges::sort(row.touched);
+      for (const std::uint32_t to : row.touched)
+        take(NicIndex{from}, to, std::exchange(row.amounts[to], {}));
+      row.touched.clear();
+    }
+  }
+
+  /// NICs that something is sent to.
+  std::size_t count() const {
+    std::size_t total = 0;
+    for (const Row& row : rows_) total += row.touched.size();
+    return total;
+  }
+
+ private:
+  struct Row {
+    std::vector<Amount> amounts;  // by number of the NIC; empty until the first
+    std::vector<std::uint32_t> touched;
+  };
+  std::size_t nics_;
+  std::vector<Row> rows_;
+};
+
+/// Channels are numbered below this.
+std::uint32_t channels_end(const Plan& plan, const PlannedJob& job) {
+  std::uint32_t end = std::max(plan.collectives.channels, plan.collectives.point_to_point_channels);
+  for (const OpChoice& picked : job.choices) {
+    // A (channel, head) of NVLS counts as a channel, and there is a head for each rail.
+    const bool heads = picked.choice.algorithm == collective::Algorithm::nvls ||
+                       picked.choice.algorithm == collective::Algorithm::nvls_tree;
+    end = std::max(end, picked.choice.channels * (heads ? job.node->rails : 1));
+  }
+  return end;
+}
+
+/// Adds up all jobs, host by host.
 class Adder {
  public:
-  explicit Adder(const Plan& plan) : plan_(plan), rails_(plan), nics_(plan), to_nic_(nics_.size()) {
+  explicit Adder(const Plan& plan) : plan_(plan), nics_(plan), sent_(nics_.size()) {
     for (std::uint32_t i = 0; i < nics_.size(); ++i) {
       const Binding& nic = nics_.at(i);
       load_.nics.push_back({.host = nic.host, .nic = nic.nic, .sent = {}, .received = {}});
@@ -80,6 +142,7 @@ class Adder {
   void add_job(JobIndex job) {
     const PlannedJob& planned = plan_.jobs[job.value];
     job_load_ = {};
+    channels_end_ = channels_end(plan_, planned);
     std::vector<std::uint32_t> class_of_rank(planned.bindings.size());
     std::vector<std::vector<RepeatedOp>> ops_of_class;
     for (const profile::RankClass& rank_class : planned.profile->classes) {
@@ -92,15 +155,15 @@ class Adder {
     }
     std::vector<std::uint32_t> ranks(planned.bindings.size());
     std::iota(ranks.begin(), ranks.end(), 0U);
-    const auto nic_of = [&](std::uint32_t rank) {
-      return nics_.of(planned.bindings[rank].host, planned.bindings[rank].nic);
-    };
-    std::ranges::stable_sort(ranks, {}, nic_of);
+    const auto host_of = [&](std::uint32_t rank) { return planned.bindings[rank].host; };
+    std::ranges::stable_sort(ranks, {}, host_of);
     OpExpander expander{plan_, job};
+    const Rails rails{plan_, job};
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      add_rank(planned, expander, Rank{ranks[i]}, ops_of_class[class_of_rank[ranks[i]]]);
-      if (i + 1 == ranks.size() || nic_of(ranks[i]) != nic_of(ranks[i + 1]))
-        end_nic(job, nics_.at(nic_of(ranks[i])));
+      const Rank rank{ranks[i]};
+      add_rank(planned, expander, rails, rank, ops_of_class[class_of_rank[rank.value]]);
+      if (i + 1 == ranks.size() || host_of(ranks[i]) != host_of(ranks[i + 1]))
+        end_host(job, host_of(ranks[i]));
     }
     load_.jobs.push_back(job_load_);
     load_.expected_iteration = std::max(load_.expected_iteration, job_load_.compute_max);
@@ -116,84 +179,76 @@ class Adder {
   }
 
  private:
-  struct Amount {
-    std::uint64_t bytes = 0;
-    std::uint64_t messages = 0;
-  };
-
-  void add_rank(const PlannedJob& planned, OpExpander& expander, Rank rank,
+  void add_rank(const PlannedJob& planned, OpExpander& expander, const Rails& rails, Rank rank,
                 const std::vector<RepeatedOp>& ops) {
     std::optional<CommunicatorIndex> communicator;
+    const HostIndex here = planned.bindings[rank.value].host;
     for (const RepeatedOp& repeated : ops) {
       const profile::Op& op = *repeated.op;
       if (communicator != op.communicator) {  // ops come ordered by communicator
         communicator = op.communicator;
-        seen_.start(
-            planned.profile->communicators[op.communicator.value].size(),
-            std::max(plan_.collectives.channels, plan_.collectives.point_to_point_channels));
+        seen_.start(planned.profile->communicators[op.communicator.value].size(), channels_end_);
       }
       traffic_.clear();
       expander.expand(op, rank).append_sent(traffic_);
       const ConnectionUse use = use_of(op.kind);
+      const Rails::End source{rank, expander.position(op, rank)};
       for (const collective::Traffic& traffic : traffic_) {
-        const Rank peer = expander.rank_at(op, traffic.peer);
-        const bool first = seen_.add(traffic.peer, traffic.channel, use);
-        add(planned.bindings[rank.value], planned.bindings[peer.value], traffic, repeated.count,
-            first);
+        const Rails::End destination{expander.rank_at(op, traffic.peer), traffic.peer};
+        const HostIndex there = planned.bindings[destination.rank.value].host;
+        const Passage passage = rails.passage(rank, destination.rank);
+        count_connection(here, there, seen_.add(traffic.peer, traffic.channel, use));
+        const std::uint64_t bytes = traffic.amount.wire * repeated.count;
+        if (passage != Passage::wire) {
+          job_load_.local += Bytes{bytes};
+          if (passage == Passage::between_nodes) job_load_.local_between_nodes += Bytes{bytes};
+          continue;
+        }
+        const auto route =
+            rails.route(expander.shape(op), use, traffic.channel, source, destination);
+        sent_.add(route.departure, nics_.of(there, route.arrival), bytes,
+                  traffic.amount.messages * repeated.count);
       }
     }
   }
 
-  void add(const Binding& source, const Binding& destination, const collective::Traffic& traffic,
-           std::uint64_t times, bool first) {
-    const std::uint64_t bytes = traffic.amount.wire * times;
-    if (source.host == destination.host) {
-      job_load_.local += Bytes{bytes};
-      if (first) ++load_.connections[source.host.value].local;
+  void count_connection(HostIndex here, HostIndex there, bool is_new) {
+    if (!is_new) return;
+    if (here == there) {
+      ++load_.connections[here.value].local;
       return;
     }
-    if (first) {
-      ++load_.connections[source.host.value].outgoing;
-      ++load_.connections[destination.host.value].incoming;
-    }
-    const std::uint32_t nic = nics_.of(destination.host, rails_.arrival(source, destination));
-    if (to_nic_[nic].messages == 0) touched_.push_back(nic);
-    to_nic_[nic].bytes += bytes;
-    to_nic_[nic].messages += traffic.amount.messages * times;
+    ++load_.connections[here.value].outgoing;
+    ++load_.connections[there.value].incoming;
   }
 
-  /// All that `source` sends for this job is known: its flows.
-  void end_nic(JobIndex job, const Binding& source) {
-    std::ranges::sort(touched_);
-    load_.flow_count += touched_.size();
+  /// All that `host` sends for this job is known: its flows.
+  void end_host(JobIndex job, HostIndex host) {
+    load_.flow_count += sent_.count();
     const bool listed = load_.flow_count <= kFlowsListedMax;
     if (!listed) load_.flows = {};
-    for (const std::uint32_t number : touched_) {
-      const Amount amount = std::exchange(to_nic_[number], {});
-      const Binding& destination = nics_.at(number);
+    sent_.drain([&](NicIndex from, std::uint32_t to, const SentByHost::Amount& amount) {
       const Bytes bytes{amount.bytes};
       job_load_.on_wire += bytes;
-      load_.nics[nics_.of(source.host, source.nic)].sent += bytes;
-      load_.nics[number].received += bytes;
-      if (!listed) continue;
+      load_.nics[nics_.of(host, from)].sent += bytes;
+      load_.nics[to].received += bytes;
+      if (!listed) return;
       load_.flows.push_back({.job = job,
-                             .source_host = source.host,
-                             .source_nic = source.nic,
-                             .destination_host = destination.host,
-                             .destination_nic = destination.nic,
+                             .source_host = host,
+                             .source_nic = from,
+                             .destination_host = nics_.at(to).host,
+                             .destination_nic = nics_.at(to).nic,
                              .messages = amount.messages,
                              .bytes = bytes});
-    }
-    touched_.clear();
+    });
   }
 
   const Plan& plan_;
-  Rails rails_;
   NicNumbers nics_;
   Load load_;
   JobLoad job_load_;
-  std::vector<Amount> to_nic_;          // from the NIC whose turn it is, by number
-  std::vector<std::uint32_t> touched_;  // those that get something
+  SentByHost sent_;  // by the host whose turn it is
+  std::uint32_t channels_end_ = 1;
   SeenConnections seen_;
   std::vector<collective::Traffic> traffic_;
 };

@@ -33,18 +33,27 @@ std::vector<RepeatedOp> distinct_communication(const profile::RankClass& rank_cl
 }
 
 OpExpander::OpExpander(const Plan& plan, JobIndex job)
-    : plan_(plan), profile_(*plan.jobs[job.value].profile), shapes_(plan, job) {}
+    : plan_(plan), job_(job), profile_(*plan.jobs[job.value].profile), shapes_(plan, job) {}
 
 collective::Expansion OpExpander::expand(const profile::Op& op, Rank rank) {
-  const profile::Communicator& communicator = profile_.communicators[op.communicator.value];
+  return collective::expand(op, position(op, rank), shapes_.of(op.communicator), choice(op),
+                            peer_bytes_of(profile_, op), plan_.collectives);
+}
+
+const collective::Choice& OpExpander::choice(const profile::Op& op) {
+  if (chosen_ != &op) choice_ = choice_of(plan_, job_, op);
+  chosen_ = &op;
+  return choice_;
+}
+
+std::uint32_t OpExpander::position(const profile::Op& op, Rank rank) {
   if (!known_ || communicator_ != op.communicator || rank_ != rank) {
     communicator_ = op.communicator;
     rank_ = rank;
-    position_ = communicator.position(rank);
+    position_ = profile_.communicators[op.communicator.value].position(rank);
     known_ = true;
   }
-  return collective::expand(op, position_, shapes_.of(op.communicator), choice_of(plan_, op),
-                            peer_bytes_of(profile_, op), plan_.collectives);
+  return position_;
 }
 
 Rank OpExpander::rank_at(const profile::Op& op, std::uint32_t position) const {

@@ -26,6 +26,10 @@ class OpExpander {
 
   /// Lives no longer than the expander.
   collective::Expansion expand(const profile::Op& op, Rank rank);
+  /// Of the op, which the plan has.
+  const collective::Choice& choice(const profile::Op& op);
+  /// The rank's position in the op's communicator.
+  std::uint32_t position(const profile::Op& op, Rank rank);
   /// How the op's communicator stands on nodes and rails.
   const collective::Shape& shape(const profile::Op& op) { return shapes_.of(op.communicator); }
   /// The rank at a position of the op's communicator.
@@ -33,6 +37,7 @@ class OpExpander {
 
  private:
   const Plan& plan_;
+  JobIndex job_;
   const profile::Profile& profile_;
   Shapes shapes_;
   // The last position that was looked up: ops come ordered by communicator.
@@ -40,6 +45,8 @@ class OpExpander {
   Rank rank_;
   std::uint32_t position_ = 0;
   bool known_ = false;
+  const profile::Op* chosen_ = nullptr;
+  collective::Choice choice_;  // of `chosen_`
 };
 
 }  // namespace rehearsal::plan

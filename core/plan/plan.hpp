@@ -113,9 +113,9 @@ struct Flow {
 
 /// Totals of one iteration of one job.
 struct JobLoad {
-  std::uint64_t ops = 0;    ///< communication ops, over all ranks
-  Bytes on_wire;            ///< sent over the transport, summed over ranks
-  Bytes local;              ///< handed over inside agents
+  std::uint64_t ops = 0;  ///< communication ops, over all ranks
+  Bytes on_wire;          ///< sent over the transport, summed over ranks
+  Bytes local;            ///< handed over inside agents
   /// Of these, what passes between nodes that share an agent: in the job it would be on the wire.
   Bytes local_between_nodes;
   Duration compute_max{0};  ///< the longest sum of compute along one rank's streams

@@ -38,6 +38,30 @@ void encode(Encoder& encoder, const CollectiveSettings& settings) {
   }
 }
 
+// Only where nodes are known, so that the hash of a plan without them is what it always was.
+void encode_nodes(Encoder& encoder, const PlannedJob& job) {
+  if (!job.node) return;
+  encoder.text("nodes");
+  for (const Seat& seat : job.seats) {
+    encoder.number(seat.node);
+    encoder.number(seat.rail);
+  }
+  encoder.number(job.choices.size());
+  for (const OpChoice& picked : job.choices) {
+    encoder.number(picked.communicator.value);
+    encoder.text(to_string(picked.kind));
+    encoder.number(picked.bytes.count());
+    encoder.number(picked.peer_bytes ? *picked.peer_bytes + std::uint64_t{1} : 0);
+    encoder.text(to_string(picked.choice.algorithm));
+    encoder.text(to_string(picked.choice.protocol));
+    encoder.number(picked.choice.channels);
+    encoder.number(picked.choice.chunk.count());
+    encoder.number(picked.choice.slices_per_chunk);
+    encoder.number(picked.choice.credits);
+    encoder.number(picked.choice.channels_per_peer);
+  }
+}
+
 void encode(Encoder& encoder, const Limits& limits) {
   encode(encoder, limits.duration);
   encode(encoder, limits.progress);
@@ -58,6 +82,7 @@ std::string plan_hash(const Plan& plan) {
       encoder.text(host.host);
       encoder.text(host.nics[binding.nic.value].name);
     }
+    encode_nodes(encoder, job);
   }
   encode(encoder, plan.transport);
   encode(encoder, plan.collectives);

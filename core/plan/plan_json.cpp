@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/plan/choices.hpp"
 #include "core/plan/plan_estimate.hpp"
 #include "core/plan/plan_warnings.hpp"
 
@@ -90,6 +91,37 @@ Json hosts_json(const Plan& plan, const Load& load) {
   return list;
 }
 
+Json node_json(const PlannedJob& job) {
+  if (!job.node) return nullptr;
+  return {{"name", job.node->name},
+          {"ranks_per_node", job.node->ranks},
+          {"nodes_per_host", job.node->per_host},
+          {"rails", job.node->rails},
+          {"assumed", job.node->assumed}};
+}
+
+Json choices_json(const PlannedJob& job) {
+  Json list = Json::array();
+  for (const OpChoice& picked : job.choices) {
+    const collective::Choice& choice = picked.choice;
+    list.push_back(
+        {{"communicator", job.profile->communicators[picked.communicator.value].name},
+         {"kind", to_string(picked.kind)},
+         {"bytes", picked.bytes.count()},
+         {"peer_bytes",
+          picked.peer_bytes ? Json(job.profile->peer_bytes[*picked.peer_bytes].name) : Json()},
+         {"algorithm", goes_by_pairs(picked.kind) ? Json() : Json(to_string(choice.algorithm))},
+         {"protocol", to_string(choice.protocol)},
+         {"channels", choice.channels},
+         {"channels_per_peer",
+          choice.channels_per_peer == 0 ? Json() : Json(choice.channels_per_peer)},
+         {"chunk_bytes", choice.chunk.count()},
+         {"slices_per_chunk", choice.slices_per_chunk},
+         {"credits", choice.credits}});
+  }
+  return list;
+}
+
 Json jobs_json(const Plan& plan, const Load& load) {
   Json list = Json::array();
   for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
@@ -99,6 +131,10 @@ Json jobs_json(const Plan& plan, const Load& load) {
     for (std::size_t rank = 0; rank < job.bindings.size(); ++rank) {
       Json binding = {{"rank", rank}};
       binding.update(nic_name(plan, job.bindings[rank].host, job.bindings[rank].nic));
+      if (job.node) {
+        binding["node"] = job.seats[rank].node;
+        binding["rail"] = job.seats[rank].rail;
+      }
       bindings.push_back(std::move(binding));
     }
     const auto totals = [&](std::uint64_t times) -> Json {
@@ -106,11 +142,14 @@ Json jobs_json(const Plan& plan, const Load& load) {
           {"ops", job_load.ops * times},
           {"wire_bytes", (job_load.on_wire * times).count()},
           {"local_bytes", (job_load.local * times).count()},
+          {"local_between_nodes_bytes", (job_load.local_between_nodes * times).count()},
           {"compute_seconds", to_seconds(job_load.compute_max * static_cast<std::int64_t>(times))}};
     };
     list.push_back({{"name", job.name},
                     {"profile", {{"name", job.profile->name}, {"identity", job.profile_identity}}},
                     {"ranks", job.profile->ranks},
+                    {"node", node_json(job)},
+                    {"choices", choices_json(job)},
                     {"bindings", std::move(bindings)},
                     {"per_iteration", totals(1)},
                     {"in_all", totals(plan.iterations)}});

@@ -59,6 +59,8 @@ struct ForcedChoices {
   std::optional<std::uint32_t> slices_per_chunk;
   std::optional<std::uint32_t> credits;
   std::optional<std::uint32_t> point_to_point_channels;  ///< for one peer, and in all
+  /// A key that was written and means something on known nodes alone; empty: none.
+  std::string needs_node;
 
   bool operator==(const ForcedChoices&) const = default;
 };

@@ -31,7 +31,7 @@ Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile:
   if (!profile::is_communication(op.kind)) return result;
   result.communicator = op.communicator;
   result.use = plan::use_of(op.kind);
-  const collective::Choice choice = plan::choice_of(plan, op);
+  const collective::Choice choice = plan::choice_of(plan, job, op);
   result.credits = choice.credits;
   result.expansion = collective::expand(
       op, profile.communicators[op.communicator.value].position(rank), shapes.of(op.communicator),

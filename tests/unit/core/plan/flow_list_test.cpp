@@ -91,7 +91,7 @@ TEST(FlowList, AddsUpToTheLoadAndWaitsOnlyForWhatItsRankReceives) {
           EXPECT_EQ(lines.at(earlier).line.id.destination, line.id.source);
           EXPECT_EQ(lines.at(earlier).line.destination_op, line.id.op);
         }
-        if (!line.on_wire) {
+        if (line.passage != Passage::wire) {
           local += line.bytes;
           continue;
         }

@@ -50,9 +50,9 @@ Walked walk(const Plan& plan) {
   for (std::uint32_t rank = 0; rank < job.profile->ranks; ++rank)
     for (const Op& op : job.profile->class_of(Rank{rank}).ops) {
       const auto& communicator = job.profile->communicators[op.communicator.value];
-      const auto expansion = collective::expand(op, communicator.position(Rank{rank}),
-                                                shapes.of(op.communicator), choice_of(plan, op),
-                                                peer_bytes_of(*job.profile, op), plan.collectives);
+      const auto expansion = collective::expand(
+          op, communicator.position(Rank{rank}), shapes.of(op.communicator),
+          choice_of(plan, JobIndex{0}, op), peer_bytes_of(*job.profile, op), plan.collectives);
       for (std::uint32_t lane = 0; lane < expansion.lane_count(); ++lane) {
         auto cursor = expansion.lane(lane);
         collective::Step step;
