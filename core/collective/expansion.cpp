@@ -49,6 +49,11 @@ Expansion all_reduce(std::uint64_t bytes, std::uint32_t position, const Shape& s
   using Inside = TreeAllReduce::Inside;
   if (choice.algorithm == Algorithm::ring)
     return Expansion{RingAllReduce{bytes, position, shape, choice}};
+  if (choice.algorithm == Algorithm::direct)
+    return Expansion{DirectAllReduce{bytes, position, shape, choice}};
+  if (choice.algorithm == Algorithm::halving_doubling)
+    return Expansion{
+        HalvingDoubling{HalvingDoubling::Kind::all_reduce, bytes, position, shape, choice}};
   const Inside inside = choice.algorithm == Algorithm::tree ? Inside::chain : Inside::star;
   return Expansion{TreeAllReduce{inside, bytes, position, shape, choice}};
 }
@@ -66,6 +71,8 @@ Expansion by_blocks(bool gathers, std::uint64_t bytes, std::uint32_t position, c
     return by_blocks_as<PatBlocks>(gathers, bytes, position, shape, choice);
   if (choice.algorithm == Algorithm::ring)
     return by_blocks_as<RingBlocks>(gathers, bytes, position, shape, choice);
+  if (choice.algorithm == Algorithm::halving_doubling)
+    return by_blocks_as<HalvingDoubling>(gathers, bytes, position, shape, choice);
   return by_blocks_as<DirectBlocks>(gathers, bytes, position, shape, choice);
 }
 
@@ -159,7 +166,8 @@ bool can_expand(profile::OpKind kind, Algorithm algorithm, const Shape& shape) n
     case Algorithm::pat:
       return blocks && shape.size() <= 1U << kPatDimensionsMax;
     case Algorithm::direct:
-      return blocks;
+    case Algorithm::halving_doubling:
+      return blocks || reduces_all;
     default:
       return false;
   }

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/collective/choice.hpp"
+#include "core/collective/direct_all_reduce.hpp"
 #include "core/collective/direct_blocks.hpp"
+#include "core/collective/halving_doubling.hpp"
 #include "core/collective/pair_exchange.hpp"
 #include "core/collective/pat_blocks.hpp"
 #include "core/collective/ring_all_reduce.hpp"
@@ -34,7 +36,8 @@ class Cursor {
 
  private:
   std::variant<std::monostate, RingAllReduce::Cursor, RingBlocks::Cursor, RingPipeline::Cursor,
-               PairExchange::Cursor, TreeAllReduce::Cursor, DirectBlocks::Cursor, PatBlocks::Cursor>
+               PairExchange::Cursor, TreeAllReduce::Cursor, DirectBlocks::Cursor, PatBlocks::Cursor,
+               DirectAllReduce::Cursor, HalvingDoubling::Cursor>
       lane_;
 };
 
@@ -58,7 +61,7 @@ class Expansion {
 
  private:
   std::variant<std::monostate, RingAllReduce, RingBlocks, RingPipeline, PairExchange, TreeAllReduce,
-               DirectBlocks, PatBlocks>
+               DirectBlocks, PatBlocks, DirectAllReduce, HalvingDoubling>
       algorithm_;
 };
 

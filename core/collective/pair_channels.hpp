@@ -14,7 +14,7 @@ namespace rehearsal::collective {
 struct PairLinks {
   std::uint32_t channels = 2;  ///< of the communicator's collectives, with their duplicates
   std::uint32_t nics = 1;      ///< near a rank
-  BitRate nic_rate;            ///< of them together; zero: not known
+  BitRate nic_rate{};          ///< of them together; zero: not known
   bool nvlink = true;          ///< between the ranks of a node; else PCIe
   /// NVLinks between two ranks of a node; those of an NVSwitch count for every pair.
   std::uint32_t nvlinks = 18;
@@ -35,9 +35,9 @@ struct PairChannels {
 PairChannels pair_channels(const Shape& shape, const PairLinks& links) noexcept;
 
 /// What NCCL picks for an all_to_all, gather, scatter, send or recv: steps of 128 KiB (`settings`)
-/// between nodes, of 512 KiB where all ranks share a node and its NVLink; as much under way as a
-/// quarter of the shared buffers of a channel allows (src/transport/net.cc: 16 steps for the peers
-/// that it serves at a time, at most 8 for one).
+/// between nodes, of 512 KiB where all ranks share a node and its NVLink. The peers that a channel
+/// serves at a time share 16 steps of buffer, and one has at most 8 under way
+/// (src/transport/net.cc, sendProxyProgress).
 Choice pair_choice(const profile::Op& op, const Shape& shape, const PairLinks& links,
                    const Settings& settings) noexcept;
 

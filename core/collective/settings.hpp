@@ -23,8 +23,8 @@ struct Settings {
   Bytes channel_bytes_min{32U << 10};  ///< a further channel only for this much traffic
 
   // Where it is known how ranks stand on nodes and rails (rails.hpp):
-  /// NCCL_CROSS_NIC: may a ring leave a node by another NIC than it entered it by? 0 no, 1 yes, 2 if
-  /// there is no way back to that one.
+  /// NCCL_CROSS_NIC: may a ring leave a node by another NIC than it entered it by? 0 no, 1 yes, 2
+  /// if there is no way back to that one.
   std::uint32_t cross_nic = 2;
   /// NCCL_P2P_PXN_LEVEL: use another rail's NIC by way of the GPU near it? 0 never, 1 if needed, 2
   /// always.

@@ -91,15 +91,21 @@ double raised(const System& system, double speed, double other, Fits fits) {
   return speed;
 }
 
-// As many channels as the ring has. Inside the node they may be faster than between nodes.
-Graph tree(const System& system, const Graph& ring) {
-  Graph tree = ring;
-  if (system.nodes == 1) return tree;
+// As many channels as the ring has, as fast as listed. Inside the node they may be faster than
+// between nodes.
+Graph fastest_tree(const System& system, const Graph& ring) {
   const double share = share_of_gpu(system, false);
-  tree.inside = raised(system, ring.inside, ring.between, [&](double speed) {
+  const auto fits_inside = [&](double speed) {
     return ring.channels * speed * share <= system.gpu_bandwidth;
-  });
-  return tree;
+  };
+  for (const double speed : speeds(system)) {
+    const bool fits_between =
+        system.nodes == 1 || ring.channels <= system.nics * how_often(system.nic_bandwidth, speed);
+    if (!fits_inside(speed) || !fits_between) continue;
+    if (system.nodes == 1) return {ring.channels, speed, speed};
+    return {ring.channels, raised(system, speed, speed, fits_inside), speed};
+  }
+  return ring;
 }
 
 // Each head takes its share of the buffer from all GPUs through the switch: a GPU moves that of
@@ -147,7 +153,7 @@ Graphs derive_graphs(const System& system) {
   Graphs graphs;
   graphs.ring = fastest_ring(system);
   split(system, graphs.ring);
-  graphs.tree = tree(system, graphs.ring);
+  graphs.tree = fastest_tree(system, graphs.ring);
   graphs.nvls = nvls(system);
   // A balanced tree needs a second GPU near each NIC; from Hopper on, NCCL then takes a plain one.
   graphs.plain_tree = alone || (system.nodes > 1 && system.generation >= Generation::hopper);

@@ -57,7 +57,8 @@ struct Graphs {
   bool operator==(const Graphs&) const = default;
 };
 
-/// The machines of one communicator, as far as NCCL's choice depends on them.
+/// The machines of one communicator, as far as NCCL's choice depends on them. At least one node and
+/// a rank on each.
 struct System {
   Generation generation = Generation::hopper;
   CpuVendor cpu = CpuVendor::intel;
@@ -68,10 +69,10 @@ struct System {
   /// or its PCIe.
   double gpu_bandwidth = 370.8;
   std::uint32_t nics = 8;  ///< of a node, near the communicator's ranks
-  double nic_bandwidth =
-      48;  ///< GB/s between a GPU and the network by one NIC: the least on the way
-  double net_latency_us =
-      0;  ///< what the network plugin says of itself: IB and RoCE 0, EFA 35 … 75
+  /// GB/s between a GPU and the network by one NIC: the least on the way.
+  double nic_bandwidth = 48;
+  /// What the network plugin says of itself: InfiniBand and RoCE 0, EFA 35 to 75.
+  double net_latency_us = 0;
   PathKind between_gpus = PathKind::nvl;  ///< the worst inside the node
   PathKind to_nic = PathKind::pix;        ///< the worst that a channel uses
   bool multicast = true;                  ///< NVSwitch can add up and copy (NVLS)
@@ -95,7 +96,7 @@ double counted_nic_bandwidth(BitRate line, BitRate pcie);
 /// are alike and whose NICs stand each nearest to one GPU or a group of them: as many channels of
 /// the fastest listed speed as NVLink (or PCIe) and NICs carry together. Published logs that it
 /// agrees with: one node of 8 H100 (12 × 30/30, NVLS 8 × 40/60, NVIDIA/nccl#1197), two nodes of 8
-/// with 8 NICs of 400 Gbit/s (8 × 48/48).
+/// with 8 NICs of 400 Gbit/s (8 × 48/48); the tree of 8 H800 (8 × 22, NVIDIA/nccl#1154).
 /// Assumed, since no published log shows them: the tree's speed inside nodes of Ampere, all of
 /// Blackwell.
 Graphs derive_graphs(const System& system);

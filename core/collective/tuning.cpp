@@ -111,14 +111,6 @@ struct Setting {
   Graphs graphs;
   std::uint32_t channels;
 
-  Setting(OpKind op, Bytes size, const System& machines, const Forced& wishes)
-      : kind(op),
-        bytes(size),
-        system(machines),
-        forced(wishes),
-        graphs(machines.graphs ? *machines.graphs : derive_graphs(machines)),
-        channels(limited(collective::channels(machines, graphs), wishes)) {}
-
   std::uint32_t channels_of(Algorithm algorithm, Protocol protocol) const {
     const bool nvls = algorithm == Algorithm::nvls || algorithm == Algorithm::nvls_tree;
     const std::uint32_t most = nvls ? limited(nvls_channels(system), forced) : channels;
@@ -156,6 +148,11 @@ struct Setting {
   }
 };
 
+Setting setting_of(OpKind kind, Bytes bytes, const System& system, const Forced& forced) {
+  const Graphs graphs = system.graphs ? *system.graphs : derive_graphs(system);
+  return {kind, bytes, system, forced, graphs, limited(channels(system, graphs), forced)};
+}
+
 std::string name_of(const Candidate& candidate) {
   return std::string(to_string(candidate.algorithm)) + "/" +
          std::string(to_string(candidate.protocol));
@@ -166,7 +163,7 @@ std::string name_of(const Candidate& candidate) {
 std::vector<Candidate> candidates(OpKind kind, Bytes bytes, const System& system,
                                   const Forced& forced) {
   if (!function_index(kind)) return {};
-  return Setting(kind, bytes, system, forced).all();
+  return setting_of(kind, bytes, system, forced).all();
 }
 
 Result<Choice> choose(OpKind kind, Bytes bytes, const System& system, const Forced& forced) {
@@ -174,7 +171,7 @@ Result<Choice> choose(OpKind kind, Bytes bytes, const System& system, const Forc
     return invalid(std::string(profile::to_string(kind)) +
                    " has no algorithm to choose; its messages go from pair to pair");
   }
-  const Setting setting(kind, bytes, system, forced);
+  const Setting setting = setting_of(kind, bytes, system, forced);
   const std::vector<Candidate> all = setting.all();
   const Candidate* best = nullptr;
   for (const Candidate& candidate : all) {

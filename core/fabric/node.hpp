@@ -36,8 +36,8 @@ std::string_view to_string(Path path);
 struct Nic {
   std::string name;  ///< as the node's system calls it, or "rail0" …
   BitRate rate;      ///< of the line
-  Duration latency{
-      0};  ///< what its NCCL plugin says of itself: InfiniBand and RoCE 0, EFA 35 … 75 us
+  /// What its NCCL plugin says of itself: InfiniBand and RoCE 0, EFA 35 to 75 us.
+  Duration latency{0};
 
   bool operator==(const Nic&) const = default;
 };

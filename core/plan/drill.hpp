@@ -23,7 +23,7 @@ struct DrillJob {
   std::vector<std::string> nics;
   /// The multi-GPU node that ranks stand on: a usual one (h100), or a file beside the drill; empty:
   /// nothing is known of nodes, each host counts as one.
-  std::string node;
+  std::string node = {};
   /// Ranks on each node, one a GPU; zero: one for every GPU of the node. With a node only.
   std::uint32_t ranks_per_node = 0;
   /// Nodes that share a host; zero: as even as they go. With a node only.

@@ -10,7 +10,6 @@
 #include "core/plan/op_order.hpp"
 #include "core/plan/op_traffic.hpp"
 #include "core/plan/plan.hpp"
-#include "core/plan/rails.hpp"
 
 namespace rehearsal::plan {
 

@@ -17,6 +17,7 @@ class Shapes {
   Shapes(const Plan& plan, JobIndex job);
 
   const collective::Shape& of(CommunicatorIndex communicator);
+  const Rails& rails() const { return rails_; }
 
  private:
   const PlannedJob* job_;

@@ -66,57 +66,66 @@ TEST(Tuning, OneNodeOfH100AsMeasured) {
   EXPECT_EQ(choose(OpKind::all_reduce, Bytes{2 * kMiB}, system)->channels, 16U);
 }
 
-// The same sweep on two nodes of 8 H200 (Intel) and of 8 H100 (AMD) over EFA. The plugin says 35 µs
-// and 75 µs of latency (aws-ofi-nccl, platform data of p5en and p5).
-TEST(Tuning, TwoNodesOverEfaAsMeasured) {
-  System system = h100(2);
-  system.to_nic = PathKind::pxb;
-  system.net_latency_us = 35;
-  const auto plan = [&](std::uint64_t bytes) { return plan_of(OpKind::all_reduce, bytes, system); };
-  for (std::uint64_t bytes = 256; bytes <= 128 * kKiB; bytes *= 2) {
-    EXPECT_EQ(plan(bytes), "tree/ll") << bytes;
+// Two nodes of 8 H100 with 8 rails, by hand (microseconds): 128 KiB takes the tree with LL
+// 6.8 + 2·(7·0.6 + 5) + 131.1/(39·0.85·0.5·0.5) = 41.0, with LL128 48.5 +
+// 131.1/(293.6·0.85·0.5·0.6) = 50.2; 256 KiB 64.7 and 52.0; 1 MiB takes the tree with LL128 62.5,
+// NVLSTree 25 + 2·20.9 + 1048.6/(8·57.7·16/30) = 71.1; 2 MiB 76.5 and 75.3.
+TEST(Tuning, TwoNodesWithEightRailsByHand) {
+  const System system = h100(2);
+  const auto time = [&](std::uint64_t bytes, Algorithm algorithm, Protocol protocol) {
+    return candidate(OpKind::all_reduce, bytes, system, algorithm, protocol).time_us;
+  };
+  EXPECT_NEAR(time(128 * kKiB, Algorithm::tree, Protocol::ll), 41.0, 0.06);
+  EXPECT_NEAR(time(128 * kKiB, Algorithm::tree, Protocol::ll128), 50.2, 0.06);
+  EXPECT_NEAR(time(256 * kKiB, Algorithm::tree, Protocol::ll), 64.7, 0.06);
+  EXPECT_NEAR(time(256 * kKiB, Algorithm::tree, Protocol::ll128), 52.0, 0.06);
+  EXPECT_NEAR(time(kMiB, Algorithm::tree, Protocol::ll128), 62.5, 0.06);
+  EXPECT_NEAR(time(kMiB, Algorithm::nvls_tree, Protocol::simple), 71.1, 0.06);
+  EXPECT_NEAR(time(2 * kMiB, Algorithm::tree, Protocol::ll128), 76.5, 0.06);
+  EXPECT_NEAR(time(2 * kMiB, Algorithm::nvls_tree, Protocol::simple), 75.3, 0.06);
+  for (std::uint64_t bytes = 64; bytes <= 4096 * kMiB; bytes *= 2) {
+    const std::string_view expected = bytes <= 128 * kKiB ? "tree/ll"
+                                      : bytes <= kMiB     ? "tree/ll128"
+                                                          : "nvls_tree/simple";
+    EXPECT_EQ(plan_of(OpKind::all_reduce, bytes, system), expected) << bytes;
   }
-  for (std::uint64_t bytes = 256 * kKiB; bytes <= 8 * kMiB; bytes *= 2) {
-    EXPECT_EQ(plan(bytes), "tree/ll128") << bytes;
-  }
-  EXPECT_EQ(plan(16 * kMiB), "ring/ll128");
-  for (std::uint64_t bytes = 32 * kMiB; bytes <= 4096 * kMiB; bytes *= 2) {
-    EXPECT_EQ(plan(bytes), "nvls_tree/simple") << bytes;
-  }
-  // "The border posts sit one power of two off: LL hands over to LL128 at 128 KiB instead of 256,
-  // and NVLS_TREE takes the bulk sizes from 64 MiB instead of 32."
-  system.cpu = CpuVendor::amd;
-  system.net_latency_us = 75;
-  EXPECT_EQ(plan(64 * kKiB), "tree/ll");
-  EXPECT_EQ(plan(128 * kKiB), "tree/ll128");
-  EXPECT_EQ(plan(32 * kMiB), "ring/ll128");
-  EXPECT_EQ(plan(64 * kMiB), "nvls_tree/simple");
 }
 
-// Four nodes of 8 H200 in the same sweep. The graph that NCCL found for NVLS there is not published
-// (its model ranked NVLSTree last, so it was slower than eight heads with a NIC each), so it is
-// left out here; what remains agrees at every size.
-TEST(Tuning, FourNodesOverEfaAsMeasured) {
-  System system = h100(4);
-  system.to_nic = PathKind::pxb;
-  system.net_latency_us = 35;
+// Without the switch's help: latency decides small ops, bandwidth large ones, and with more nodes
+// the tree holds on longer.
+TEST(Tuning, TreesGiveWayToRingsLaterOnMoreNodes) {
   Forced forced;
-  forced.nvls = false;
-  const auto plan = [&](std::uint64_t bytes) {
-    return plan_of(OpKind::all_reduce, bytes, system, forced);
-  };
-  for (std::uint64_t bytes = 256; bytes <= 128 * kKiB; bytes *= 2) {
-    EXPECT_EQ(plan(bytes), "tree/ll") << bytes;
+  ASSERT_TRUE(force(forced, "NCCL_NVLS_ENABLE", "0"));
+  std::uint64_t before = 0;
+  for (const std::uint32_t nodes : {2U, 4U, 16U, 64U}) {
+    const System system = h100(nodes);
+    std::uint64_t border = 64;
+    while (plan_of(OpKind::all_reduce, border, system, forced).starts_with("tree")) border *= 2;
+    EXPECT_GT(border, before) << nodes;
+    before = border;
+    EXPECT_EQ(plan_of(OpKind::all_reduce, 64, system, forced), "tree/ll");
+    EXPECT_EQ(plan_of(OpKind::all_reduce, 1ULL << 36, system, forced), "ring/simple");
+    EXPECT_EQ(plan_of(OpKind::all_gather, 64, system, forced), "ring/ll");
+    EXPECT_EQ(plan_of(OpKind::all_gather, 1ULL << 36, system, forced), "ring/simple");
   }
-  for (std::uint64_t bytes = 256 * kKiB; bytes <= 16 * kMiB; bytes *= 2) {
-    EXPECT_EQ(plan(bytes), "tree/ll128") << bytes;
-  }
-  for (std::uint64_t bytes = 32 * kMiB; bytes <= 256 * kMiB; bytes *= 2) {
-    EXPECT_EQ(plan(bytes), "ring/ll128") << bytes;
-  }
-  for (std::uint64_t bytes = 512 * kMiB; bytes <= 4096 * kMiB; bytes *= 2) {
-    EXPECT_EQ(plan(bytes), "ring/simple") << bytes;
-  }
+}
+
+// A slow CPU and a network that says of itself that it is slow (EFA: 75 µs) cost rings most.
+TEST(Tuning, TheCpuAndTheNetworkCount) {
+  System system = h100(2);
+  const double quick =
+      candidate(OpKind::all_reduce, 64, system, Algorithm::ring, Protocol::ll).time_us;
+  system.cpu = CpuVendor::amd;
+  EXPECT_NEAR(candidate(OpKind::all_reduce, 64, system, Algorithm::ring, Protocol::ll).time_us,
+              quick + 28, 0.01)
+      << "28 steps inside wait for a post of 2 µs, not 1";
+  system.net_latency_us = 75;
+  EXPECT_NEAR(candidate(OpKind::all_reduce, 64, system, Algorithm::ring, Protocol::ll).time_us,
+              quick + 28 + 150, 0.01)
+      << "two steps between nodes";
+  EXPECT_NEAR(candidate(OpKind::all_reduce, 64, system, Algorithm::ring, Protocol::simple).time_us,
+              8.4 + 28 * 6 + 2 * (14 + 150), 0.01)
+      << "Simple posts three times, and flushes";
 }
 
 // NVIDIA/nccl#1453: three nodes of 8 H100 print the time of each all_reduce: "4 Bytes -> Algo 0
