@@ -10,6 +10,7 @@
 #include "core/plan/op_order.hpp"
 #include "core/plan/op_traffic.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/rails.hpp"
 
 namespace rehearsal::plan {
 

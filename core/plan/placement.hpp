@@ -17,7 +17,6 @@ class Shapes {
   Shapes(const Plan& plan, JobIndex job);
 
   const collective::Shape& of(CommunicatorIndex communicator);
-  const Rails& rails() const { return rails_; }
 
  private:
   const PlannedJob* job_;
