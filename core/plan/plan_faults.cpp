@@ -275,6 +275,10 @@ class FaultPlanner {
 
   Result<void> pick_mechanism() {
     const Kind kind = fault_.what.kind;
+    if (plan_.transport.kind == TransportKind::loopback && !fault::is_of_compute(kind) &&
+        kind != Kind::crash)
+      return wrong(ErrorCode::unsupported, path_ + ".what.kind",
+                   "with transport loopback nothing passes a NIC", "transport tcp, or a straggler");
     planned_.mechanism = fault_.mechanism.value_or(fault::is_of_kernel(kind) ? Mechanism::kernel
                                                                              : Mechanism::sender);
     if (planned_.mechanism == Mechanism::kernel) return check_kernel();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/base/encoding.hpp"
@@ -19,6 +20,11 @@ Result<std::vector<fault::PlannedFault>> plan_faults(const Drill& drill, const P
 void write_faults(Encoder& encoder, const std::vector<fault::PlannedFault>& faults);
 /// Refuses what plan_faults could not have made of a plan with these hosts and jobs.
 Result<std::vector<fault::PlannedFault>> read_faults(Decoder& decoder, const Plan& plan);
+
+/// By whom a fault is done, and for which transports it is real.
+std::string mechanism_text(const fault::PlannedFault& fault);
+/// The section of a plan's table; empty: no faults.
+std::string faults_table(const Plan& plan);
 
 /// "h2 data0, received", "h1, rank 3 of job 'dlrm'": for people.
 std::string describe(const Plan& plan, const fault::Place& place);

@@ -61,8 +61,8 @@ std::vector<fault::Place> at_all(const plan::Plan& plan, fault::Side side) {
 }
 
 /// A run in virtual time, over a network where each pair of NICs has kRate.
-struct Run {
-  explicit Run(const plan::Plan& its_plan, BitRate rate = kRate)
+struct Replayed {
+  explicit Replayed(const plan::Plan& its_plan, BitRate rate = kRate)
       : plan(its_plan),
         fabric({.latency = 0ns, .rate = rate, .sharing = MemoryFabric::Sharing::nic_pair}),
         cluster(plan, clock,
@@ -97,7 +97,7 @@ struct Run {
 
 Duration time_with(plan::Plan plan, fault::PlannedFault fault) {
   plan.faults = {std::move(fault)};
-  return Run(plan).longest();
+  return Replayed(plan).longest();
 }
 
 class NicRateTest : public testing::TestWithParam<std::uint32_t> {};
@@ -106,7 +106,7 @@ TEST_P(NicRateTest, AnAllReduceTakesAsManyTimesLonger) {
   const std::uint32_t parts = GetParam();
   for (const std::uint32_t hosts : {2U, 3U, 4U, 8U}) {
     const plan::Plan plan = one_op_plan(hosts, op_of(OpKind::all_reduce, hosts * 20 * kChunk));
-    const Duration healthy = Run(plan).longest();
+    const Duration healthy = Replayed(plan).longest();
     auto cut = always(Kind::rate, {.rate = {fault::Fraction::kWhole / parts}}, {at_host(1)});
     cut.what.of = kRate;
     EXPECT_EQ(time_with(plan, cut), healthy * parts) << hosts << " hosts";
@@ -117,10 +117,10 @@ TEST_P(NicRateTest, EveryRankOfTheCommunicatorWaits) {
   const std::uint32_t parts = GetParam();
   const std::uint32_t hosts = 4;
   plan::Plan plan = one_op_plan(hosts, op_of(OpKind::all_reduce, hosts * 100 * kChunk));
-  const Run healthy(plan);
+  const Replayed healthy(plan);
   plan.faults = {always(Kind::rate, {.rate = {fault::Fraction::kWhole / parts}}, {at_host(1)})};
   plan.faults[0].what.of = kRate;
-  const Run cut(plan);
+  const Replayed cut(plan);
   for (std::uint32_t rank = 0; rank < hosts; ++rank)
     EXPECT_NEAR(to_seconds(cut.time_of(rank)) / to_seconds(healthy.time_of(rank)), parts,
                 0.01 * parts);
@@ -132,7 +132,7 @@ TEST(FaultedTransport, TheWholeRateChangesNothing) {
   const plan::Plan plan = one_op_plan(4, op_of(OpKind::all_reduce, 80 * kChunk));
   auto whole = always(Kind::rate, {.rate = fault::kWhole}, {at_host(1)});
   whole.what.of = kRate;
-  EXPECT_EQ(time_with(plan, whole), Run(plan).longest());
+  EXPECT_EQ(time_with(plan, whole), Replayed(plan).longest());
 }
 
 TEST(FaultedTransport, ACommunicatorThatDoesNotUseTheNicIsLeftAlone) {
@@ -145,10 +145,10 @@ TEST(FaultedTransport, ACommunicatorThatDoesNotUseTheNicIsLeftAlone) {
   profile.classes = {{.name = "left", .ranks = {Rank{0}, Rank{1}}, .ops = {left}},
                      {.name = "right", .ranks = {Rank{2}, Rank{3}}, .ops = {right}}};
   plan::Plan plan = plan_of(profile, 1, one_slice());
-  const Run healthy(plan);
+  const Replayed healthy(plan);
   plan.faults = {always(Kind::rate, {.rate = {250'000}}, {at_host(0)})};
   plan.faults[0].what.of = kRate;
-  const Run cut(plan);
+  const Replayed cut(plan);
   for (const std::uint32_t rank : {0U, 1U}) EXPECT_EQ(cut.time_of(rank), healthy.time_of(rank) * 4);
   for (const std::uint32_t rank : {2U, 3U}) EXPECT_EQ(cut.time_of(rank), healthy.time_of(rank));
 }
@@ -158,7 +158,7 @@ TEST(FaultedTransport, TheReceivingSideOfANicIsSharedByAllWhoSendToIt) {
   const plan::Plan plan = one_op_plan(4, op_of(OpKind::gather, 50 * kChunk));
   auto cut = always(Kind::rate, {.rate = {500'000}}, {at_host(0, fault::Side::received)});
   cut.what.of = kRate;
-  const Duration alone = Run(plan).longest();
+  const Duration alone = Replayed(plan).longest();
   const Duration shared = time_with(plan, cut);
   EXPECT_NEAR(to_seconds(shared) / to_seconds(alone), 6, 0.1);
 }
@@ -168,7 +168,7 @@ TEST(FaultedTransport, ADelayOfEachMessageAddsOneForEachStepOfARing) {
     for (std::uint32_t hosts = 2; hosts <= 6; ++hosts) {
       const plan::Plan plan = one_op_plan(hosts, op_of(OpKind::all_reduce, hosts * kChunk));
       const auto late = always(Kind::delay, {.delay = delay}, at_all(plan, fault::Side::sent));
-      EXPECT_EQ(time_with(plan, late), Run(plan).longest() + 2 * (hosts - 1) * delay) << hosts;
+      EXPECT_EQ(time_with(plan, late), Replayed(plan).longest() + 2 * (hosts - 1) * delay) << hosts;
     }
   }
 }
@@ -179,14 +179,14 @@ TEST(FaultedTransport, ADelayIsNoGapBetweenMessages) {
   plan.collectives.credits = 64;
   profile::Profile profile = profile_of(2, {op_of(OpKind::broadcast, 50 * kChunk)});
   plan.jobs[0].profile = std::make_shared<const profile::Profile>(profile);
-  const Duration healthy = Run(plan).longest();
+  const Duration healthy = Replayed(plan).longest();
   const auto late = always(Kind::delay, {.delay = 7ms}, at_all(plan, fault::Side::sent));
   EXPECT_EQ(time_with(plan, late), healthy + 7ms);
 }
 
 TEST(FaultedTransport, OneDirectionOnlyIsOneDirection) {
   const plan::Plan plan = one_op_plan(2, op_of(OpKind::broadcast, kChunk));  // host 0 to host 1
-  const Duration healthy = Run(plan).longest();
+  const Duration healthy = Replayed(plan).longest();
   const auto late = [&](std::uint32_t host, fault::Side side) {
     return time_with(plan, always(Kind::delay, {.delay = 5ms}, {at_host(host, side)}));
   };
@@ -198,7 +198,7 @@ TEST(FaultedTransport, OneDirectionOnlyIsOneDirection) {
 
 TEST(FaultedTransport, AFlowIsHitByItsPeer) {
   const plan::Plan plan = one_op_plan(3, op_of(OpKind::broadcast, kChunk));  // 0 to 1 to 2
-  const Duration healthy = Run(plan).longest();
+  const Duration healthy = Replayed(plan).longest();
   const auto late = [&](std::uint32_t peer) {
     fault::Place place = at_host(1, fault::Side::both);
     place.peer = HostIndex{peer};
@@ -211,7 +211,7 @@ TEST(FaultedTransport, AFlowIsHitByItsPeer) {
 
 TEST(FaultedTransport, JitterKeepsMessagesInOrderAndWithinItsBounds) {
   const plan::Plan plan = one_op_plan(2, op_of(OpKind::broadcast, 200 * kChunk));
-  const Duration healthy = Run(plan).longest();
+  const Duration healthy = Replayed(plan).longest();
   auto late = always(Kind::delay, {.delay = 1ms}, {at_host(0)});
   late.what.jitter = 3ms;
   const Duration time = time_with(plan, late);
@@ -228,12 +228,12 @@ TEST(FaultedTransport, LossHoldsBackASeededShareAndLosesNothing) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     plan::Plan plan = one_op_plan(4, op_of(OpKind::all_reduce, 400 * kChunk), 5);
-    const Run healthy(plan);
+    const Replayed healthy(plan);
     plan.faults = {always(Kind::loss, {.share = {static_cast<std::uint32_t>(kShare * 1e6)}},
                           at_all(plan, fault::Side::sent))};
     plan.faults[0].what.retransmission = 200ms;
     plan.faults[0].seed = seed;
-    Run lossy(plan);
+    Replayed lossy(plan);
     EXPECT_EQ(lossy.received(), healthy.received());
     double messages = 0;
     double lost = 0;
@@ -260,7 +260,7 @@ TEST(FaultedTransport, TheSameSeedLosesTheSameMessages) {
 
 TEST(FaultedTransport, NothingPassesABlackholeUntilItIsOver) {
   plan::Plan plan = one_op_plan(2, op_of(OpKind::broadcast, 50 * kChunk));
-  const Duration healthy = Run(plan).longest();
+  const Duration healthy = Replayed(plan).longest();
   ASSERT_GT(healthy, 20ms);
   fault::PlannedFault hole = always(Kind::blackhole, {}, {at_host(0)});
   hole.when = {.after = 10ms, .length = 3s};
@@ -272,20 +272,23 @@ TEST(FaultedTransport, NothingPassesABlackholeUntilItIsOver) {
 
 TEST(FaultedTransport, AFaultOfOneIterationSlowsThatOneAlone) {
   plan::Plan plan = one_op_plan(3, op_of(OpKind::all_reduce, 3 * kChunk), 6);
-  const Duration healthy = Run(plan).longest() / 6;
+  const Duration healthy = Replayed(plan).longest() / 6;
   for (const auto mode : {plan::SyncMode::iteration, plan::SyncMode::free}) {
     plan.synchronisation = mode;
     plan.faults = {always(Kind::delay, {.delay = 5ms}, at_all(plan, fault::Side::sent))};
     plan.faults[0].when = {.iteration = 2, .length = 1h, .iterations = 2};
-    const Run run(plan);
+    Replayed run(plan);
     for (const auto& op : run.cluster.ops()) {
       const Duration time = op.done - op.ready;
-      if (op.iteration == 2 || op.iteration == 3)
+      const bool hit = op.iteration == 2 || op.iteration == 3;
+      if (hit) {
         EXPECT_GE(time, healthy + 15ms) << op.iteration;
-      else if (mode == plan::SyncMode::iteration)
+      } else if (mode == plan::SyncMode::iteration) {
         EXPECT_EQ(time, healthy) << op.iteration;
+      }
     }
-    const auto spells = const_cast<Run&>(run).cluster.faulted(HostIndex{0})->schedule().spells();
+    const auto spells =
+        run.cluster.faulted(HostIndex{0})->schedule().spells();
     ASSERT_EQ(spells.size(), 1U);
   }
 }
