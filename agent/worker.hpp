@@ -27,6 +27,9 @@ struct WorkerOptions {
   std::function<void()> notify;
 };
 
+/// How an agent ends that a fault of the plan crashes: at once, after a line on standard error.
+inline constexpr int kCrashStatus = 86;
+
 /// Counters that the metrics thread may read at any time (relaxed atomics behind).
 struct WorkerCounters {
   std::uint64_t bytes_sent = 0;

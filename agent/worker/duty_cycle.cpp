@@ -4,12 +4,29 @@
 
 #include "agent/worker/data_transport.hpp"
 #include "core/base/check.hpp"
+#include "core/replay/fault_log.hpp"
 #include "core/replay/post.hpp"
 
 namespace rehearsal::agent {
 
 using replay::Completion;
 using replay::Replayer;
+
+namespace {
+
+fault::Schedule crashes_of(const plan::Plan& plan, HostIndex host) {
+  std::vector<fault::Schedule::Entry> entries;
+  for (std::uint32_t i = 0; i < plan.faults.size(); ++i) {
+    const fault::PlannedFault& fault = plan.faults[i];
+    if (fault.what.kind != fault::Kind::crash ||
+        std::ranges::find(fault.places, host, &fault::Place::host) == fault.places.end())
+      continue;
+    entries.push_back({.fault = i, .when = fault.when, .phase = fault.phase, .job = fault.job});
+  }
+  return fault::Schedule(std::move(entries));
+}
+
+}  // namespace
 
 DutyCycle::DutyCycle(std::shared_ptr<const plan::Plan> plan, HostIndex host)
     : plan_(std::move(plan)),
@@ -20,6 +37,7 @@ DutyCycle::DutyCycle(std::shared_ptr<const plan::Plan> plan, HostIndex host)
                .rate = plan_->local.rate,
                .sharing = replay::MemoryFabric::Sharing::rank_pair}),
       local_(fabric_),
+      crashes_(crashes_of(*plan_, host)),
       inboxes_(wiring_.seats.size()),
       collected_(wiring_.seats.size()) {
   replayers_.reserve(wiring_.seats.size());
@@ -39,6 +57,12 @@ Result<std::unique_ptr<DutyCycle>> DutyCycle::create(std::shared_ptr<const plan:
     return fail(
         ErrorCode::unsupported, ErrorSource::transport,
         "transport loopback stays inside one agent, but the plan has connections to others");
+  if (cycle->transport_ != nullptr && replay::FaultedTransport::needed(*cycle->plan_, host)) {
+    auto faulted = std::make_unique<replay::FaultedTransport>(std::move(cycle->transport_),
+                                                              *cycle->plan_, host);
+    cycle->faulted_ = faulted.get();
+    cycle->transport_ = std::move(faulted);
+  }
   return cycle;
 }
 
@@ -99,6 +123,8 @@ void DutyCycle::start_step(std::uint32_t iteration, std::uint32_t phase, Instant
 
 bool DutyCycle::start_if_due(Instant now) noexcept {
   if (!appointment_ || now < *appointment_) return false;
+  if (faulted_ != nullptr) faulted_->schedule().start(*appointment_);
+  crashes_.start(*appointment_);
   for (Replayer& replayer : replayers_) replayer.start(iteration_, phase_, *appointment_, now);
   if (!started_) measurement_.start(*appointment_);
   appointment_.reset();
@@ -108,6 +134,7 @@ bool DutyCycle::start_if_due(Instant now) noexcept {
 }
 
 bool DutyCycle::turn(Instant now) noexcept {
+  now_ = now;
   const bool starts = start_if_due(now);
   bool moved = starts;
   if (transport_ != nullptr) moved |= take_completions(*transport_, now);
@@ -123,6 +150,7 @@ bool DutyCycle::turn(Instant now) noexcept {
     moved = true;
   }
   if (moved) collect_iterations();
+  crashes_.at(now);
   return moved;
 }
 
@@ -163,7 +191,23 @@ bool DutyCycle::run(SeatIndex seat, Instant now) noexcept {
   if (inbox.count > 0) replayer.on(std::span(inbox.completions).first(inbox.count), now);
   inbox.count = 0;
   replayer.advance(now);
+  tell_faults(replayer);
   return post(replayer, now);
+}
+
+/// Edges come before the messages that follow them.
+void DutyCycle::tell_faults(const Replayer& replayer) noexcept {
+  if (faulted_ == nullptr && crashes_.size() == 0) return;
+  const auto [iteration, phase] = replayer.position();
+  if (faulted_ != nullptr) faulted_->schedule().edge(replayer.job(), iteration, phase);
+  crashes_.edge(replayer.job(), iteration, phase);
+}
+
+std::string_view DutyCycle::crash() const noexcept {
+  for (std::size_t i = 0; i < crashes_.size(); ++i)
+    if (crashes_.level(i) != fault::Schedule::kOff)
+      return plan_->faults[crashes_.entry(i).fault].name;
+  return {};
 }
 
 bool DutyCycle::post(Replayer& replayer, Instant now) noexcept {
@@ -185,7 +229,7 @@ void DutyCycle::collect_iterations() noexcept {
 }
 
 Instant DutyCycle::next_deadline() const noexcept {
-  Instant deadline = local_.wakeup().deadline;
+  Instant deadline = std::min(local_.wakeup().deadline, crashes_.next_change());
   if (transport_ != nullptr) deadline = std::min(deadline, transport_->wakeup().deadline);
   for (const Replayer& replayer : replayers_)
     deadline = std::min(deadline, replayer.next_deadline());
@@ -211,9 +255,7 @@ bool DutyCycle::finished() const noexcept {
 }
 
 bool DutyCycle::only_waits(Instant now) const noexcept {
-  return std::ranges::none_of(replayers_, [&](const Replayer& r) {
-    return r.next_deadline() != kNever && r.next_deadline() > now;
-  });
+  return std::ranges::none_of(replayers_, [&](const Replayer& r) { return r.computes(now); });
 }
 
 bool DutyCycle::failed() const noexcept {
@@ -259,7 +301,10 @@ void DutyCycle::abort_all() noexcept {
 
 std::string DutyCycle::encode_measurements(Duration turn_max) {
   for (Replayer& replayer : replayers_) measurement_.collect(replayer);
-  return measurement_.encode(replayers_, transport_.get(), turn_max);
+  measure::FaultMeasurements faults;
+  if (faulted_ != nullptr) replay::log_faults(*faulted_, now_, Duration::zero(), faults);
+  for (Replayer& replayer : replayers_) replay::log_faults(replayer, now_, faults);
+  return measurement_.encode(replayers_, transport_.get(), turn_max, std::move(faults));
 }
 
 std::uint64_t DutyCycle::ops_done() const noexcept {

@@ -5,13 +5,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/worker/run_measurement.hpp"
 #include "agent/worker/wiring.hpp"
 #include "core/base/result.hpp"
 #include "core/coordination/agent_session.hpp"
+#include "core/fault/schedule.hpp"
 #include "core/plan/plan.hpp"
+#include "core/replay/faulted_transport.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
 
@@ -55,6 +58,9 @@ class DutyCycle {
   /// No rank computes: without news from a peer nothing will move.
   bool only_waits(Instant now) const noexcept;
 
+  /// The fault of the plan by which this agent is to crash now; empty: none.
+  std::string_view crash() const noexcept;
+
   /// A connection failed or a peer broke the protocol: nothing will move any more.
   bool failed() const noexcept;
   /// What went wrong, for people; empty: nothing.
@@ -88,6 +94,7 @@ class DutyCycle {
   void stage(SeatIndex seat, const replay::Completion& completion) noexcept;
   bool run(SeatIndex seat, Instant now) noexcept;
   bool post(replay::Replayer& replayer, Instant now) noexcept;
+  void tell_faults(const replay::Replayer& replayer) noexcept;
   void collect_iterations() noexcept;
 
   std::shared_ptr<const plan::Plan> plan_;
@@ -97,9 +104,12 @@ class DutyCycle {
   replay::MemoryFabric fabric_;
   replay::MemoryTransport local_;
   std::unique_ptr<replay::Transport> transport_;  // null: loopback
-  std::vector<replay::Replayer> replayers_;       // by SeatIndex
-  std::vector<Inbox> inboxes_;                    // by SeatIndex
-  std::vector<std::uint32_t> collected_;  // iterations whose records were taken, by SeatIndex
+  replay::FaultedTransport* faulted_ = nullptr;   // transport_, if the plan has faults for it
+  fault::Schedule crashes_;
+  Instant now_;                              // of the last turn
+  std::vector<replay::Replayer> replayers_;  // by SeatIndex
+  std::vector<Inbox> inboxes_;               // by SeatIndex
+  std::vector<std::uint32_t> collected_;     // iterations whose records were taken, by SeatIndex
   std::array<replay::Completion, kBatch> batch_;
 
   std::optional<Instant> appointment_;

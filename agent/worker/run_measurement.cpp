@@ -58,10 +58,12 @@ void RunMeasurement::collect(replay::Replayer& replayer) noexcept {
 }
 
 std::string RunMeasurement::encode(std::span<const replay::Replayer> replayers,
-                                   const replay::Transport* transport, Duration turn_max) {
+                                   const replay::Transport* transport, Duration turn_max,
+                                   measure::FaultMeasurements faults) {
   measure::AgentMeasurements measurements;
   measurements.results = reducer_.take();
   measurements.jobs = bytes_by_job(replayers);
+  measurements.faults = std::move(faults);
   for (std::uint32_t nic = 0; nic < meters_.size(); ++nic) {
     measure::NicMeasurements& figures = measurements.nics.emplace_back();
     figures.nic = NicIndex{nic};

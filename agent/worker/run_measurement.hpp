@@ -7,6 +7,7 @@
 #include "agent/transport/nic_meter.hpp"
 #include "agent/worker/wiring.hpp"
 #include "core/measure/agent_reducer.hpp"
+#include "core/measure/fault_times.hpp"
 #include "core/replay/replayer.hpp"
 #include "core/replay/transport.hpp"
 
@@ -28,7 +29,8 @@ class RunMeasurement {
 
   /// What WorkerStopped carries (measure::AgentMeasurements). `transport` may be null.
   std::string encode(std::span<const replay::Replayer> replayers,
-                     const replay::Transport* transport, Duration turn_max);
+                     const replay::Transport* transport, Duration turn_max,
+                     measure::FaultMeasurements faults);
 
  private:
   const plan::Plan& plan_;

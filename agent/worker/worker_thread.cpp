@@ -1,5 +1,7 @@
 #include "agent/worker/worker_thread.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -146,6 +148,7 @@ Instant WorkerThread::spin_until(Instant instant) const noexcept {
 }
 
 void WorkerThread::after_turn(Instant now) {
+  if (const std::string_view fault = cycle_->crash(); !fault.empty()) crash(fault);
   if (cycle_->failed()) return fail(cycle_->failure(), cycle_->waiting_for());
   if (stage_ == Stage::connecting && cycle_->connected()) {
     stage_ = Stage::replaying;
@@ -157,6 +160,13 @@ void WorkerThread::after_turn(Instant now) {
     emit(*done);
   }
   if (now >= next_progress_) report_progress(now);
+}
+
+// The log has a thread of its own, which would not live to write it.
+void WorkerThread::crash(std::string_view fault) {
+  const std::string line = "fault '" + std::string(fault) + "' of the plan: this agent crashes\n";
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
+  ::_exit(kCrashStatus);
 }
 
 void WorkerThread::report_progress(Instant now) {

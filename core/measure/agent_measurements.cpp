@@ -136,6 +136,7 @@ std::string encode(const AgentMeasurements& measurements) {
   encoder.number(measurements.nics.size());
   for (const NicMeasurements& nic : measurements.nics) put(encoder, nic);
   put(encoder, measurements.transport);
+  encode(measurements.faults, encoder);
   return encoder.take();
 }
 
@@ -161,6 +162,7 @@ Result<AgentMeasurements> decode_agent_measurements(std::string_view bytes) {
     measurements.nics.push_back(std::move(nic));
   }
   ASSIGN_OR_RETURN(measurements.transport, take_facts(decoder));
+  ASSIGN_OR_RETURN(measurements.faults, decode_fault_measurements(decoder));
   if (decoder.remaining() != 0) {
     return fail(ErrorCode::protocol, ErrorSource::control,
                 std::to_string(decoder.remaining()) + " bytes follow the measurements");

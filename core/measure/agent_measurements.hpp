@@ -10,6 +10,7 @@
 #include "core/base/units.hpp"
 #include "core/measure/arrival_curve.hpp"
 #include "core/measure/collective_time.hpp"
+#include "core/measure/fault_times.hpp"
 
 namespace rehearsal::measure {
 
@@ -68,6 +69,7 @@ struct AgentMeasurements {
   std::vector<JobBytes> jobs = {};
   std::vector<NicMeasurements> nics = {};
   TransportFacts transport = {};
+  FaultMeasurements faults = {};
 };
 
 /// Bins of all series of one agent together (128 MiB).

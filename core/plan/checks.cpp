@@ -317,6 +317,16 @@ std::optional<Wrong> check(const Drill& drill) {
     return Wrong{"expectations", std::to_string(drill.expectations.size()) + " expectations",
                  "at most " + std::to_string(kExpectationsMax)};
   }
+  if (drill.faults.size() > kFaultsMax) {
+    return Wrong{"faults", std::to_string(drill.faults.size()) + " faults",
+                 "at most " + std::to_string(kFaultsMax)};
+  }
+  std::set<std::string_view> faults;
+  for (const fault::Fault& fault : drill.faults) {
+    if (faults.insert(fault.name).second) continue;
+    return Wrong{"faults", "two faults are named " + in_quotes(fault.name),
+                 "every fault a name of its own"};
+  }
   return check_count("iterations", drill.iterations, kIterationsMax);
 }
 
@@ -332,6 +342,13 @@ Result<void> check_all(const Drill& drill) {
   RETURN_IF_ERROR(checked(drill.limits, "limits."));
   for (std::size_t i = 0; i < drill.expectations.size(); ++i) {
     RETURN_IF_ERROR(checked(drill.expectations[i], "expectations[" + std::to_string(i) + "]."));
+  }
+  for (std::size_t i = 0; i < drill.faults.size(); ++i) {
+    const std::string path = "faults[" + std::to_string(i) + "].";
+    RETURN_IF_ERROR(checked(drill.faults[i], path));
+    RETURN_IF_ERROR(checked(drill.faults[i].what, path + "what."));
+    RETURN_IF_ERROR(checked(drill.faults[i].where, path + "where."));
+    RETURN_IF_ERROR(checked(drill.faults[i].when, path + "when."));
   }
   return {};
 }

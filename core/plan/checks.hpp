@@ -26,6 +26,7 @@ inline constexpr std::size_t kNicsMax = 64;
 inline constexpr std::size_t kInventoryNicsMax = 256;
 inline constexpr std::size_t kNicTextMax = 256;
 inline constexpr std::size_t kExpectationsMax = 64;
+inline constexpr std::size_t kFaultsMax = 64;
 inline constexpr std::size_t kNameMax = 64;
 inline constexpr std::size_t kProfileNameMax = 1024;
 inline constexpr std::uint32_t kRanksPerHostMax = 1024;
@@ -46,6 +47,11 @@ std::optional<Wrong> check(const LocalWishes& local);
 std::optional<Wrong> check(const ForcedChoices& forced);
 std::optional<Wrong> check(const Limits& limits);
 std::optional<Wrong> check(const Expectation& expectation);
+// Faults by themselves (fault_checks.cpp).
+std::optional<Wrong> check(const fault::What& what);
+std::optional<Wrong> check(const fault::Where& where);
+std::optional<Wrong> check(const fault::When& when);
+std::optional<Wrong> check(const fault::Fault& fault);
 /// One job by itself: names, hosts and NICs listed twice.
 std::optional<Wrong> check(const DrillJob& job);
 /// What is not inside one of the groups above: name, number and names of jobs, iterations.

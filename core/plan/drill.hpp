@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/fault/fault.hpp"
 #include "core/plan/settings.hpp"
 
 namespace rehearsal::plan {
@@ -44,6 +45,7 @@ struct Drill {
   std::uint64_t seed = 1;
   Limits limits;
   std::vector<Expectation> expectations;
+  std::vector<fault::Fault> faults = {};
 
   bool operator==(const Drill&) const = default;
 };

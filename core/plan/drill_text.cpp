@@ -11,6 +11,7 @@
 #include "core/plan/checks.hpp"
 #include "core/plan/collectives_text.hpp"
 #include "core/plan/drill_keys.hpp"
+#include "core/plan/fault_text.hpp"
 #include "core/plan/host_list.hpp"
 #include "core/yaml/yaml.hpp"
 
@@ -183,7 +184,7 @@ Result<Drill> parse_drill(std::string_view text, std::string file_name) {
   ASSIGN_OR_RETURN(const Mapping mapping,
                    document.root().as_mapping({"drill", "jobs", "transport", "collectives", "local",
                                                "synchronisation", "iterations", "seed", "limits",
-                                               "expectations"}));
+                                               "expectations", "faults"}));
   Drill drill;
   ASSIGN_OR_RETURN(const Node name, mapping.required("drill"));
   ASSIGN_OR_RETURN(const Node jobs, mapping.required("jobs"));
@@ -203,6 +204,7 @@ Result<Drill> parse_drill(std::string_view text, std::string file_name) {
   }));
   RETURN_IF_ERROR(take(mapping, "limits", drill.limits, read_limits));
   RETURN_IF_ERROR(take(mapping, "expectations", drill.expectations, read_expectations));
+  RETURN_IF_ERROR(take(mapping, "faults", drill.faults, read_faults));
   RETURN_IF_ERROR(checked(drill, mapping));
   return drill;
 }

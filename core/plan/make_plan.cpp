@@ -9,6 +9,7 @@
 #include "core/plan/instance_estimate.hpp"
 #include "core/plan/node_placement.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/plan_faults.hpp"
 
 namespace rehearsal::plan {
 namespace {
@@ -304,6 +305,7 @@ Result<Plan> make_plan(const Drill& drill, std::span<const Inventory> inventorie
   plan.local = local_of(node_of_job, drill.local);
   RETURN_IF_ERROR(make_choices(drill, node_of_job, plan));
   if (plan.transport.kind == TransportKind::rdma) RETURN_IF_ERROR(check_rdma(plan));
+  ASSIGN_OR_RETURN(plan.faults, plan_faults(drill, plan));
   RETURN_IF_ERROR(check_expectations(plan));
   RETURN_IF_ERROR(check_instances(plan));
   return plan;

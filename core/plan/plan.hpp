@@ -12,6 +12,7 @@
 #include "core/base/result.hpp"
 #include "core/collective/choice.hpp"
 #include "core/fabric/node.hpp"
+#include "core/fault/fault.hpp"
 #include "core/plan/connection.hpp"
 #include "core/plan/drill.hpp"
 #include "core/plan/rdma.hpp"
@@ -36,6 +37,10 @@ struct Inventory {
   bool shared_nics = false;
   /// Transports this agent can replay over; empty: it has not said.
   std::vector<TransportKind> transports = {};
+  /// Faults that this host's helper and policy allow to be asked of the kernel; empty: none.
+  std::vector<fault::Kind> kernel_faults = {};
+  /// Interfaces that carry the control connection or the default route: no fault may touch them.
+  std::vector<std::string> control_interfaces = {};
 
   bool operator==(const Inventory&) const = default;
 };
@@ -131,6 +136,7 @@ struct Plan {
   std::uint64_t seed = 0;
   Limits limits;
   std::vector<Expectation> expectations;
+  std::vector<fault::PlannedFault> faults = {};
 };
 
 /// How many connections a host is an end of.

@@ -9,6 +9,7 @@
 #include "core/plan/checks.hpp"
 #include "core/plan/connection_estimate.hpp"
 #include "core/plan/node_codec.hpp"
+#include "core/plan/plan_faults.hpp"
 #include "core/profile/binary.hpp"
 #include "core/profile/limits.hpp"
 
@@ -144,6 +145,7 @@ class Reader {
     RETURN_IF_ERROR(jobs(plan));
     RETURN_IF_ERROR(settings(plan));
     RETURN_IF_ERROR(expectations(plan));
+    ASSIGN_OR_RETURN(plan.faults, read_faults(decoder_, plan));
     if (decoder_.remaining() != 0) return wrong("there are bytes after the end of the plan");
     return plan;
   }
@@ -406,6 +408,7 @@ std::string encode(const Plan& plan) {
     write(encoder, expectation.at_most);
     encoder.number(expectation.at_least.bits_per_second());
   }
+  write_faults(encoder, plan.faults);
   return encoder.take();
 }
 

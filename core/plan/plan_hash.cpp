@@ -1,5 +1,6 @@
 #include "core/base/encoding.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/plan_faults.hpp"
 
 namespace rehearsal::plan {
 namespace {
@@ -112,6 +113,10 @@ std::string plan_hash(const Plan& plan) {
   encoder.number(plan.iterations);
   encoder.number(plan.seed);
   encode(encoder, plan.limits);
+  if (!plan.faults.empty()) {  // so that the hash of a plan without them is what it always was
+    encoder.text("faults");
+    write_faults(encoder, plan.faults);
+  }
   return sha256_hex(encoder.bytes());
 }
 

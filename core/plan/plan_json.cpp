@@ -5,6 +5,7 @@
 
 #include "core/plan/choices.hpp"
 #include "core/plan/plan_estimate.hpp"
+#include "core/plan/plan_faults.hpp"
 #include "core/plan/plan_warnings.hpp"
 
 namespace rehearsal::plan {
@@ -85,6 +86,88 @@ Json expectations_json(const Plan& plan) {
       json["at_least_bits_per_second"] = expectation.at_least.bits_per_second();
     }
     list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json level_json(fault::Kind kind, const fault::Level& level) {
+  using fault::Kind;
+  const auto part = [](fault::Fraction fraction) {
+    return static_cast<double>(fraction.millionths) / fault::Fraction::kWhole;
+  };
+  switch (kind) {
+    case Kind::rate:
+      return {{"rate", part(level.rate)}};
+    case Kind::delay:
+      return {{"delay_seconds", to_seconds(level.delay)}};
+    case Kind::loss:
+    case Kind::duplicate:
+    case Kind::reorder:
+    case Kind::corrupt:
+      return {{"share", part(level.share)}};
+    case Kind::straggler:
+      return {{"compute", part(level.compute)}};
+    case Kind::mtu:
+      return {{"mtu_bytes", level.mtu}};
+    default:
+      return Json::object();
+  }
+}
+
+Json place_json(const Plan& plan, const fault::Place& place) {
+  const Inventory& host = plan.hosts[place.host.value];
+  Json json = {{"host", host.host}, {"direction", to_string(place.side)}};
+  if (place.nic) json["nic"] = host.nics[place.nic->value].name;
+  if (place.job) json["job"] = plan.jobs[place.job->value].name;
+  if (place.rank) json["rank"] = place.rank->value;
+  if (place.communicator) {
+    const auto& communicators = plan.jobs[place.job->value].profile->communicators;
+    json["communicator"] = communicators[place.communicator->value].name;
+  }
+  if (place.peer) json["peer"] = plan.hosts[place.peer->value].host;
+  return json;
+}
+
+Json when_json(const fault::When& when) {
+  Json json = Json::object();
+  if (when.iteration)
+    json["iteration"] = *when.iteration;
+  else
+    json["after_seconds"] = to_seconds(when.after);
+  if (!when.phase.empty()) json["phase"] = when.phase;
+  json["deadline_seconds"] = to_seconds(when.length);
+  if (when.iterations != 0) json["iterations"] = when.iterations;
+  if (when.on > Duration::zero()) {
+    json["on_seconds"] = to_seconds(when.on);
+    json["off_seconds"] = to_seconds(when.off);
+  }
+  if (when.on_iterations != 0) {
+    json["on_iterations"] = when.on_iterations;
+    json["off_iterations"] = when.off_iterations;
+  }
+  return json;
+}
+
+Json faults_json(const Plan& plan) {
+  Json list = Json::array();
+  for (const fault::PlannedFault& fault : plan.faults) {
+    Json what = {{"kind", to_string(fault.what.kind)}, {"levels", Json::array()}};
+    for (const fault::Level& level : fault.what.levels)
+      what["levels"].push_back(level_json(fault.what.kind, level));
+    if (fault.what.of.bits_per_second() != 0)
+      what["of_bits_per_second"] = fault.what.of.bits_per_second();
+    if (fault.what.jitter > Duration::zero())
+      what["jitter_seconds"] = to_seconds(fault.what.jitter);
+    if (fault.what.retransmission > Duration::zero())
+      what["retransmission_seconds"] = to_seconds(fault.what.retransmission);
+    Json places = Json::array();
+    for (const fault::Place& place : fault.places) places.push_back(place_json(plan, place));
+    list.push_back({{"name", fault.name},
+                    {"what", std::move(what)},
+                    {"where", std::move(places)},
+                    {"when", when_json(fault.when)},
+                    {"mechanism", to_string(fault.mechanism)},
+                    {"seed", fault.seed}});
   }
   return list;
 }
@@ -242,6 +325,7 @@ std::string plan_json(const Plan& plan, const Load& load) {
                {"seed", plan.seed}};
   json.update(settings_json(plan));
   json["expectations"] = expectations_json(plan);
+  if (!plan.faults.empty()) json["faults"] = faults_json(plan);
   json["expected"] = {{"iteration_seconds", seconds_or_null(expected.iteration)},
                       {"run_seconds", seconds_or_null(expected.run)},
                       {"basis", expected.basis}};

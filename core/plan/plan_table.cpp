@@ -8,6 +8,7 @@
 #include "core/base/table.hpp"
 #include "core/plan/choices.hpp"
 #include "core/plan/plan_estimate.hpp"
+#include "core/plan/plan_faults.hpp"
 #include "core/plan/plan_warnings.hpp"
 #include "core/profile/rank_list.hpp"
 
@@ -313,7 +314,7 @@ std::string connections_line(const Load& load) {
 
 std::string plan_table(const Plan& plan, const Load& load) {
   return head(plan, load) + jobs_table(plan, load) + choices_table(plan) + nics_table(plan, load) +
-         flows_table(plan, load) + connections_line(load);
+         flows_table(plan, load) + connections_line(load) + faults_table(plan);
 }
 
 }  // namespace rehearsal::plan

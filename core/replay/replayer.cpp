@@ -43,7 +43,8 @@ Replayer::State::State(const plan::Plan& plan, JobIndex its_job, Rank its_rank,
       ready(program.ops.size()),
       waits(program.ops.size()),
       ready_at(program.ops.size()),
-      left_in_phase(program.phases) {
+      left_in_phase(program.phases),
+      faults(ComputeFaults::of(plan, its_job, its_rank)) {
   computing.reserve(streams.size());
   op_records.reserve(std::size_t{program.communication_ops} * 2);
   iteration_records.reserve(kIterationRecords);
@@ -89,7 +90,7 @@ void Replayer::on(std::span<const Completion> completions, Instant now) noexcept
 
 void Replayer::advance(Instant now) noexcept {
   State& state = *state_;
-  while (!state.failure) {
+  while (!state.failure && !state.paused(now)) {
     state.start_ready(now);
     if (state.end_compute(now)) continue;
     if (!state.runnable.empty()) {
@@ -111,8 +112,29 @@ void Replayer::accepted(std::size_t count) noexcept { state_->requests.pop(count
 Instant Replayer::next_deadline() const noexcept {
   const State& state = *state_;
   if (state.failure) return kNever;
+  if (state.stands_still) return state.faults->resumes();
   if (!state.ready.empty() || !state.runnable.empty() || state.may_follow()) return Instant::min();
-  return state.computing.empty() ? kNever : state.computing.front().time;
+  const Instant pause =
+      state.faults != nullptr && state.begun ? state.faults->next_pause() : kNever;
+  return state.computing.empty() ? pause : std::min(pause, state.computing.front().time);
+}
+
+bool Replayer::computes(Instant now) const noexcept {
+  const State& state = *state_;
+  return state.stands_still || (!state.computing.empty() && state.computing.front().time > now);
+}
+
+Replayer::Position Replayer::position() const noexcept {
+  return {state_->current.iteration, state_->phase_begun};
+}
+
+std::span<const fault::Spell> Replayer::fault_spells() const noexcept {
+  if (state_->faults == nullptr) return {};
+  return state_->faults->spells();
+}
+
+void Replayer::end_faults(Instant now) noexcept {
+  if (state_->faults != nullptr) state_->faults->close(now);
 }
 
 bool Replayer::idle() const noexcept {

@@ -9,6 +9,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/base/time.hpp"
+#include "core/fault/schedule.hpp"
 #include "core/measure/records.hpp"
 #include "core/plan/plan.hpp"
 #include "core/replay/transport.hpp"
@@ -41,7 +42,8 @@ struct ReplayFailure {
 /// and so do sends (and receives) with one peer in one communicator; everything else only follows
 /// streams and `after`. The op that a compute op waits for ends at an exact instant if it is
 /// compute itself, so chains of compute do not drift when advance() is late; communication starts
-/// at the `now` of the advance() that sees it ready.
+/// at the `now` of the advance() that sees it ready. Faults of the plan that act on the rank's
+/// compute act here: a straggler's compute takes longer, a rank that pauses does nothing meanwhile.
 class Replayer {
  public:
   /// `connections` are those of the agent; the replayer keeps the ones of its rank.
@@ -73,6 +75,23 @@ class Replayer {
 
   /// When advance() has something to do without a completion (a compute op ends), or kNever.
   Instant next_deadline() const noexcept;
+
+  /// Computes, or stands still because of a fault: will move again without news from a peer.
+  bool computes(Instant now) const noexcept;
+
+  /// Where the rank is: the iteration that began last, and the latest of its phases that an op of
+  /// has begun.
+  struct Position {
+    std::uint32_t iteration = 0;
+    std::uint32_t phase = 0;
+    bool operator==(const Position&) const = default;
+  };
+  Position position() const noexcept;
+
+  /// When faults of this rank's compute were on.
+  std::span<const fault::Spell> fault_spells() const noexcept;
+  /// Ends faults of this rank's compute.
+  void end_faults(Instant now) noexcept;
 
   /// True when the phase (mode `phase`) or iteration that was started is done on this rank; in mode
   /// `free` when all iterations are done.

@@ -29,6 +29,8 @@ void Replayer::State::begin_iteration(std::uint32_t index, Instant appointment,
              .start = begin,
              .appointment = appointment,
              .done = begin};
+  if (first_appointment == kNever) first_appointment = appointment;
+  begin_phase(0);
   const std::uint32_t gate = mode == plan::SyncMode::phase ? 1 : 0;
   std::fill(left_in_phase.begin(), left_in_phase.end(), 0);
   for (profile::OpIndex op = 0; op < program.ops.size(); ++op) {
@@ -41,18 +43,47 @@ void Replayer::State::begin_iteration(std::uint32_t index, Instant appointment,
 
 void Replayer::State::open_phase(std::uint32_t index, Instant now) noexcept {
   phase = index;
+  if (index > 0) begin_phase(index);
   for (profile::OpIndex op = 0; op < program.ops.size(); ++op)
     if (program.ops[op].phase == index) satisfy(op, now);
+}
+
+/// Faults that begin or end with a phase do so before its first op.
+void Replayer::State::begin_phase(std::uint32_t index) noexcept {
+  phase_begun = index;
+  if (faults != nullptr) faults->edge(current.iteration, index, first_appointment);
+}
+
+/// Stands still because of a fault. What was being computed when it began is done so much later;
+/// messages that are under way arrive meanwhile.
+bool Replayer::State::paused(Instant now) noexcept {
+  if (faults == nullptr) return false;
+  if (faults->at(now)) {
+    for (ComputeEnd& end : computing)
+      if (end.time > now) end.time += faults->resumes() - now;
+    std::make_heap(computing.begin(), computing.end(), kLater);
+  }
+  stands_still = now < faults->resumes();
+  return stands_still;
 }
 
 void Replayer::State::start_ready(Instant now) noexcept {
   while (!ready.empty()) {
     const profile::OpIndex op = ready.pop();
+    if (program.ops[op].phase > phase_begun) {
+      begin_phase(program.ops[op].phase);
+      paused(now);  // a straggler that begins here slows this op already
+    }
     if (program.ops[op].kind != profile::OpKind::compute) {
       start_communication(op, now);
       continue;
     }
-    computing.push_back({ready_at[op] + program.ops[op].duration, op});
+    if (faults == nullptr) {
+      computing.push_back({ready_at[op] + program.ops[op].duration, op});
+    } else {
+      const Instant begin = std::max(ready_at[op], faults->resumes());
+      computing.push_back({begin + faults->slowed(program.ops[op].duration), op});
+    }
     std::push_heap(computing.begin(), computing.end(), kLater);
   }
 }

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "core/replay/compute_faults.hpp"
 #include "core/replay/links.hpp"
 #include "core/replay/program.hpp"
 #include "core/replay/replayer.hpp"
@@ -54,6 +56,8 @@ struct Replayer::State {
   void complete_communication(Stream& stream, Instant time) noexcept;
   void satisfy(profile::OpIndex op, Instant time) noexcept;
   void end_iteration_if_done() noexcept;
+  void begin_phase(std::uint32_t index) noexcept;
+  bool paused(Instant now) noexcept;
   bool may_follow() const noexcept;
   bool has_room() const noexcept;
 
@@ -89,10 +93,14 @@ struct Replayer::State {
   bool begun = false;      // an iteration is under way
   bool following = false;  // mode free: the next iteration begins when there is room
   std::uint32_t phase = 0;
-  std::uint32_t left = 0;  // ops of the iteration
-  Instant last_done;       // the latest end of an op
+  std::uint32_t phase_begun = 0;  // the latest phase that an op of has begun
+  std::uint32_t left = 0;         // ops of the iteration
+  Instant last_done;              // the latest end of an op
   measure::IterationRecord current;
 
+  std::unique_ptr<ComputeFaults> faults;  // null: none for this rank
+  bool stands_still = false;              // because of one, when last seen
+  Instant first_appointment = kNever;     // of the run
   std::uint32_t iterations_done = 0;
   std::uint64_t ops_done = 0;
   std::uint32_t links_connected = 0;

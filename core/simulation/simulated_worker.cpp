@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "core/replay/fault_log.hpp"
+
 namespace rehearsal::simulation {
 namespace {
 
@@ -22,6 +24,12 @@ SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& f
       local_(std::make_unique<replay::MemoryTransport>(*local_fabric_)),
       remote_(std::make_unique<replay::MemoryTransport>(fabric)) {
   const plan::Plan& plan = *options_.plan;
+  if (replay::FaultedTransport::needed(plan, options_.host)) {
+    auto faulted =
+        std::make_unique<replay::FaultedTransport>(std::move(remote_), plan, options_.host);
+    faulted_ = faulted.get();
+    remote_ = std::move(faulted);
+  }
   std::vector<measure::ReducedJob> jobs;
   for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
     measure::ReducedJob reduced{
@@ -111,6 +119,7 @@ void SimulatedWorker::fail(const std::string& reason, std::vector<HostIndex> wai
 }
 
 void SimulatedWorker::turn(Instant now) {
+  now_ = now;
   bool moved = true;
   while (moved && !over()) {
     moved = poll(*remote_, now);
@@ -119,6 +128,7 @@ void SimulatedWorker::turn(Instant now) {
       running_ = std::exchange(appointed_, std::nullopt);
       begun_ = true;
       next_progress_ = now + kProgressInterval;
+      if (faulted_ != nullptr) faulted_->schedule().start(world_time(appointment_));
       for (replay::Replayer& replayer : replayers_) {
         replayer.start(running_->iteration, running_->phase, appointment_, agent_time(now));
       }
@@ -126,6 +136,10 @@ void SimulatedWorker::turn(Instant now) {
     }
     for (replay::Replayer& replayer : replayers_) {
       replayer.advance(agent_time(now));
+      if (faulted_ != nullptr) {
+        const auto [iteration, phase] = replayer.position();
+        faulted_->schedule().edge(replayer.job(), iteration, phase);
+      }
       moved |= post(replayer, now);
     }
     take_records();
@@ -153,8 +167,8 @@ bool SimulatedWorker::post(replay::Replayer& replayer, Instant now) {
   while (!replayer.requests().empty()) {
     const std::span<const replay::Request> first = replayer.requests().first(1);
     replay::Transport& transport = first[0].connection.value < first_local_
-                                       ? static_cast<replay::Transport&>(*remote_)
-                                       : *local_;
+                                       ? *remote_
+                                       : static_cast<replay::Transport&>(*local_);
     if (transport.post(first, now) == 0) break;
     replayer.accepted(1);
     any = true;
@@ -274,6 +288,10 @@ std::string SimulatedWorker::measurements() {
     job.local += counters.local;
   }
   for (const auto& [index, job] : jobs) measured.jobs.push_back(job);
+  if (faulted_ != nullptr)
+    replay::log_faults(*faulted_, now_, -options_.clock_offset, measured.faults);
+  for (replay::Replayer& replayer : replayers_)
+    replay::log_faults(replayer, agent_time(now_), measured.faults);
   measured.transport.kind = "simulated";
   measured.transport.byte_source = "modelled";
   return measure::encode(measured);

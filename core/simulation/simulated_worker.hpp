@@ -12,6 +12,7 @@
 #include "core/measure/agent_reducer.hpp"
 #include "core/measure/arrival_curve.hpp"
 #include "core/plan/plan.hpp"
+#include "core/replay/faulted_transport.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
 
@@ -72,7 +73,8 @@ class SimulatedWorker {
   std::vector<NicIndex> nic_of_;   // by connection, of those that are not local
   std::unique_ptr<replay::MemoryFabric> local_fabric_;
   std::unique_ptr<replay::MemoryTransport> local_;
-  std::unique_ptr<replay::MemoryTransport> remote_;
+  std::unique_ptr<replay::Transport> remote_;
+  replay::FaultedTransport* faulted_ = nullptr;  // remote_, if the plan has faults for it
   std::vector<replay::Replayer> replayers_;
   std::unique_ptr<measure::AgentReducer> reducer_;
   std::vector<NicBins> bins_;  // by NIC
@@ -88,6 +90,7 @@ class SimulatedWorker {
   std::uint32_t iterations_told_ = 0;
   bool failed_ = false;
   bool stopped_ = false;
+  Instant now_;  // of the last turn, the world's
 };
 
 }  // namespace rehearsal::simulation

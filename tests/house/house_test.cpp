@@ -70,13 +70,14 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"import", {"base", "profile"}},
     {"collective", {"base", "profile"}},
     {"fabric", {"base", "yaml"}},
-    {"plan", {"base", "yaml", "profile", "collective", "fabric"}},
+    {"fault", {"base", "yaml"}},
+    {"plan", {"base", "yaml", "profile", "collective", "fabric", "fault"}},
     {"measure", {"base", "profile", "collective"}},
-    {"report", {"base", "profile", "collective", "plan", "measure"}},
-    {"replay", {"base", "profile", "collective", "plan", "measure"}},
+    {"report", {"base", "profile", "collective", "fault", "plan", "measure"}},
+    {"replay", {"base", "profile", "collective", "fault", "plan", "measure"}},
     {"protocol", {"base"}},
     {"coordination",
-     {"base", "profile", "collective", "fabric", "plan", "measure", "report", "replay",
+     {"base", "profile", "collective", "fabric", "fault", "plan", "measure", "report", "replay",
       "protocol"}},
 };
 

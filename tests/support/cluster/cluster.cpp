@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/replay/faulted_transport.hpp"
 #include "core/replay/post.hpp"
 
 namespace rehearsal::test {
@@ -45,6 +46,7 @@ struct Cluster::Agent {
   plan::Connections connections;
   ConnectionIndex first_local;
   std::unique_ptr<replay::Transport> wire;
+  replay::FaultedTransport* faulted = nullptr;  // wire, if the plan has faults for it
   std::unique_ptr<replay::MemoryFabric> local_fabric;
   std::unique_ptr<replay::MemoryTransport> local;
   std::vector<std::unique_ptr<replay::Replayer>> replayers;
@@ -60,6 +62,12 @@ Cluster::Cluster(const plan::Plan& plan, Clock& clock, const MakeTransport& make
     agent->first_local = ConnectionIndex{static_cast<std::uint32_t>(
         agent->connections.outgoing.size() + agent->connections.incoming.size())};
     agent->wire = make_transport(HostIndex{host});
+    if (replay::FaultedTransport::needed(plan, HostIndex{host})) {
+      auto faulted = std::make_unique<replay::FaultedTransport>(std::move(agent->wire), plan,
+                                                                HostIndex{host});
+      agent->faulted = faulted.get();
+      agent->wire = std::move(faulted);
+    }
     agent->local_fabric = std::make_unique<replay::MemoryFabric>(
         replay::MemoryFabric::Options{.latency = plan.local.latency,
                                       .rate = plan.local.rate,
@@ -78,6 +86,7 @@ Cluster::Cluster(const plan::Plan& plan, Clock& clock, const MakeTransport& make
 Cluster::~Cluster() = default;
 
 replay::Transport& Cluster::transport(HostIndex host) { return *agents_[host.value]->wire; }
+replay::FaultedTransport* Cluster::faulted(HostIndex host) { return agents_[host.value]->faulted; }
 
 std::string Cluster::connect() {
   std::map<plan::ConnectionKey, replay::Address> addresses;
@@ -131,6 +140,10 @@ bool Cluster::turn(Agent& agent, Instant now) {
   }
   for (auto& replayer : agent.replayers) {
     replayer->advance(now);
+    if (agent.faulted != nullptr) {
+      const auto [iteration, phase] = replayer->position();
+      agent.faulted->schedule().edge(replayer->job(), iteration, phase);
+    }
     const std::size_t accepted = replay::post_in_order(replayer->requests(), agent.first_local,
                                                        *agent.wire, *agent.local, now);
     replayer->accepted(accepted);
@@ -185,6 +198,8 @@ bool Cluster::all_idle() const {
 
 void Cluster::start(std::uint32_t iteration, std::uint32_t phase) {
   const Instant now = clock_.now();
+  for (auto& agent : agents_)
+    if (agent->faulted != nullptr) agent->faulted->schedule().start(now);
   for (auto* replayer : by_rank_) replayer->start(iteration, phase, now, now);
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/plan/plan.hpp"
+#include "core/replay/faulted_transport.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
 
@@ -62,6 +63,8 @@ class Cluster {
   std::size_t completions_seen() const { return completions_seen_; }
   /// Transport that serves the agent.
   replay::Transport& transport(HostIndex host);
+  /// The same where the plan has faults of its messages; otherwise null.
+  replay::FaultedTransport* faulted(HostIndex host);
 
  private:
   struct Agent;

@@ -1,0 +1,113 @@
+#include "core/fault/fault.hpp"
+
+namespace rehearsal::fault {
+namespace {
+
+std::string level_text(Kind kind, const Level& level) {
+  switch (kind) {
+    case Kind::rate:
+      return format_fraction(level.rate);
+    case Kind::delay:
+      return format_duration_exact(level.delay);
+    case Kind::loss:
+    case Kind::duplicate:
+    case Kind::reorder:
+    case Kind::corrupt:
+      return format_fraction(level.share);
+    case Kind::straggler:
+      return format_fraction(level.compute);
+    case Kind::mtu:
+      return std::to_string(level.mtu) + "B";
+    case Kind::blackhole:
+    case Kind::pause:
+    case Kind::crash:
+    case Kind::link_down:
+      return {};
+  }
+  return {};
+}
+
+std::string count_of(std::uint32_t count, std::string_view one) {
+  return std::to_string(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string_view to_string(Kind kind) {
+  switch (kind) {
+    case Kind::rate:
+      return "rate";
+    case Kind::delay:
+      return "delay";
+    case Kind::loss:
+      return "loss";
+    case Kind::blackhole:
+      return "blackhole";
+    case Kind::straggler:
+      return "straggler";
+    case Kind::pause:
+      return "pause";
+    case Kind::crash:
+      return "crash";
+    case Kind::duplicate:
+      return "duplicate";
+    case Kind::reorder:
+      return "reorder";
+    case Kind::corrupt:
+      return "corrupt";
+    case Kind::link_down:
+      return "link_down";
+    case Kind::mtu:
+      return "mtu";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(Side side) {
+  switch (side) {
+    case Side::sent:
+      return "sent";
+    case Side::received:
+      return "received";
+    case Side::both:
+      return "both";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(Mechanism mechanism) {
+  return mechanism == Mechanism::sender ? "sender" : "kernel";
+}
+
+std::string describe(const What& what) {
+  std::string text(to_string(what.kind));
+  for (std::size_t i = 0; i < what.levels.size(); ++i) {
+    const std::string level = level_text(what.kind, what.levels[i]);
+    if (!level.empty()) text += (i == 0 ? " " : ", ") + level;
+  }
+  if (what.of.bits_per_second() != 0) text += " of " + format_bit_rate_exact(what.of);
+  if (what.jitter > Duration::zero()) text += ", jitter " + format_duration_exact(what.jitter);
+  if (what.retransmission > Duration::zero()) {
+    text += ", sent again after " + format_duration_exact(what.retransmission);
+  }
+  return text;
+}
+
+std::string describe(const When& when) {
+  std::string text = when.iteration ? "from iteration " + std::to_string(*when.iteration)
+                                    : "from " + format_duration_exact(when.after);
+  if (!when.phase.empty()) text += ", phase " + when.phase;
+  if (when.iterations != 0) text += ", " + count_of(when.iterations, "iteration");
+  text += ", at most " + format_duration_exact(when.length);
+  if (when.on > Duration::zero()) {
+    text +=
+        "; " + format_duration_exact(when.on) + " on, " + format_duration_exact(when.off) + " off";
+  }
+  if (when.on_iterations != 0) {
+    text += "; " + count_of(when.on_iterations, "iteration") + " on, " +
+            std::to_string(when.off_iterations) + " off";
+  }
+  return text;
+}
+
+}  // namespace rehearsal::fault

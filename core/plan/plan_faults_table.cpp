@@ -1,0 +1,40 @@
+// The faults of a plan, for people.
+
+#include "core/base/text.hpp"
+#include "core/plan/plan_faults.hpp"
+
+namespace rehearsal::plan {
+namespace {
+
+constexpr std::size_t kPlacesShownMax = 4;
+
+std::string places_text(const Plan& plan, const fault::PlannedFault& fault) {
+  std::vector<std::string> places;
+  for (const fault::Place& place : fault.places) places.push_back(describe(plan, place));
+  return joined(std::span<const std::string>(places), kPlacesShownMax);
+}
+
+}  // namespace
+
+std::string mechanism_text(const fault::PlannedFault& fault) {
+  if (fault.mechanism == fault::Mechanism::kernel)
+    return "the host's kernel, by rehearsal-helper, undone when its lease runs out";
+  if (fault::is_of_messages(fault.what.kind))
+    return "the agent, on its own messages: the same for any transport, gone with the agent";
+  return "the agent itself";
+}
+
+std::string faults_table(const Plan& plan) {
+  if (plan.faults.empty()) return {};
+  std::string text = "\nFaults\n";
+  for (const fault::PlannedFault& fault : plan.faults) {
+    text += "  " + fault.name + "\n";
+    text += "    what   " + fault::describe(fault.what) + "\n";
+    text += "    where  " + places_text(plan, fault) + "\n";
+    text += "    when   " + fault::describe(fault.when) + "\n";
+    text += "    by     " + mechanism_text(fault) + "\n";
+  }
+  return text;
+}
+
+}  // namespace rehearsal::plan

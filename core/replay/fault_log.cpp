@@ -1,0 +1,40 @@
+#include "core/replay/fault_log.hpp"
+
+#include <algorithm>
+
+namespace rehearsal::replay {
+namespace {
+
+measure::FaultSpell written(const fault::Spell& spell, Duration clock) {
+  return {.fault = spell.fault,
+          .level = spell.level,
+          .began = spell.began + clock,
+          .ended = std::max(spell.began, spell.ended) + clock};
+}
+
+}  // namespace
+
+void log_faults(fault::Schedule& schedule, Instant now, Duration clock,
+                measure::FaultMeasurements& log) {
+  schedule.close(now);
+  for (const fault::Spell& spell : schedule.spells()) log.spells.push_back(written(spell, clock));
+  log.spells_dropped += schedule.spells_dropped();
+}
+
+void log_faults(FaultedTransport& transport, Instant now, Duration clock,
+                measure::FaultMeasurements& log) {
+  log_faults(transport.schedule(), now, clock, log);
+  for (const FaultCount& count : transport.counts())
+    log.effects.push_back({.fault = count.fault, .messages = count.messages, .hit = count.hit});
+}
+
+void log_faults(Replayer& replayer, Instant now, measure::FaultMeasurements& log) {
+  replayer.end_faults(now);
+  for (const fault::Spell& spell : replayer.fault_spells()) {
+    log.spells.push_back(written(spell, Duration::zero()));
+    log.spells.back().job = replayer.job();
+    log.spells.back().rank = replayer.rank();
+  }
+}
+
+}  // namespace rehearsal::replay
