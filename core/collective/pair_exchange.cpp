@@ -45,11 +45,15 @@ bool PairSchedule::next(PeerOrder::Iterator& rounds, bool sent, Meeting& meeting
   if (!rounds.next(order_, round)) return false;
   meeting.peer = sent ? order_.to(position_, round) : order_.from(position_, round);
   meeting.base = base_of(round);
-  meeting.bytes =
+  const std::uint64_t bytes =
       sent ? pairs_.from_to(position_, meeting.peer) : pairs_.from_to(meeting.peer, position_);
   const bool between_nodes =
       !shape_->knows_nodes() || shape_->node_of(position_) != shape_->node_of(meeting.peer);
-  meeting.cut = rules_.cut(meeting.bytes, between_nodes);
+  // Most pairs of an op are cut like the one before.
+  if (bytes == meeting.bytes && between_nodes == meeting.between_nodes) return true;
+  meeting.bytes = bytes;
+  meeting.between_nodes = between_nodes;
+  meeting.cut = rules_.cut(bytes, between_nodes);
   return true;
 }
 

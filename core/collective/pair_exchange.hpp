@@ -37,6 +37,7 @@ class PairSchedule {
     std::uint32_t peer = 0;
     std::uint32_t base = 0;  ///< decides on the channels (PairRules)
     std::uint64_t bytes = 0;
+    bool between_nodes = false;
     PairCut cut;
 
     Range part(std::uint32_t index) const noexcept {
@@ -48,7 +49,7 @@ class PairSchedule {
   PairSchedule(PairBytes pairs, std::uint32_t position, const Shape& shape,
                const Choice& choice) noexcept;
 
-  /// False after the last round.
+  /// False after the last round. `meeting` is the one before, or a new one.
   bool next(PeerOrder::Iterator& rounds, bool sent, Meeting& meeting) const noexcept;
 
   const PairBytes& pairs() const noexcept { return pairs_; }
