@@ -38,7 +38,9 @@ class HotPathTest : public testing::TestWithParam<plan::ReceiveMode> {
     }
     for (std::size_t i = 0; i < cycles.size(); ++i)
       for (std::size_t j = 0; j < opened.size(); ++j)
-        if (i != j) ASSERT_TRUE(cycles[i]->connect(opened[j]).has_value());
+        if (i != j) {
+          ASSERT_TRUE(cycles[i]->connect(opened[j]).has_value());
+        }
     ASSERT_TRUE(turn_until([](const DutyCycle& cycle) { return cycle.connected(); }));
   }
 

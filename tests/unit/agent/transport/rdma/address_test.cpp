@@ -44,7 +44,8 @@ TEST(RdmaAddressTest, DamageIsAnErrorOrAnotherAddressButNeverACrash) {
     std::string bytes = encode(sample());
     bytes[random.below(bytes.size())] = static_cast<char>(random.next());
     const auto address = decode_address(bytes);
-    if (address) EXPECT_LE(address->queue_pairs.size(), 64U);
+    if (!address) continue;
+    EXPECT_LE(address->queue_pairs.size(), 64U);
   }
 }
 
