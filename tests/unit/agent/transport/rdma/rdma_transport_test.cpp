@@ -26,7 +26,8 @@ class RdmaTransportTest : public testing::Test {
  protected:
   replay::ConnectionSpec spec() const {
     return {.index = kConnection,
-            .key = {.source = Rank{0}, .destination = Rank{1}},
+            .key = {.job = {}, .communicator = {}, .source = Rank{0}, .destination = Rank{1}},
+            .nic = {},
             .credits = 4,
             .message_bytes_max = 4096};
   }
