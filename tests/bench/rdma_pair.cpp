@@ -136,7 +136,11 @@ class End {
   }
   replay::ConnectionSpec spec(std::uint32_t connection) const {
     return {.index = ConnectionIndex{connection},
-            .key = {.source = Rank{connection}, .destination = Rank{1 - connection}},
+            .key = {.job = {},
+                    .communicator = {},
+                    .source = Rank{connection},
+                    .destination = Rank{1 - connection}},
+            .nic = {},
             .credits = kCredits,
             .message_bytes_max = bytes_};
   }

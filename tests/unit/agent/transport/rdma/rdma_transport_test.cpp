@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -26,7 +27,8 @@ class RdmaTransportTest : public testing::Test {
  protected:
   replay::ConnectionSpec spec() const {
     return {.index = kConnection,
-            .key = {.source = Rank{0}, .destination = Rank{1}},
+            .key = {.job = {}, .communicator = {}, .source = Rank{0}, .destination = Rank{1}},
+            .nic = {},
             .credits = 4,
             .message_bytes_max = 4096};
   }
