@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
