@@ -114,7 +114,9 @@ Result<LinkTable> KernelNetwork::links() {
 Result<void> KernelNetwork::add_default_routes(int family, LinkTable& table) {
   return socket_.dump(routes_message(family), [&](auto type, auto body) {
     const auto head = netlink::family_of<rtmsg>(body);
-    if (type != RTM_NEWROUTE || !head || head->rtm_dst_len != 0) return;
+    // A kernel without IPv6 answers a question about it with all that it has.
+    if (type != RTM_NEWROUTE || !head || head->rtm_family != family) return;
+    if (head->rtm_dst_len != 0) return;
     const auto attributes = netlink::attributes_of<rtmsg>(body);
     const auto in = attributes.template value<std::uint32_t>(RTA_TABLE).value_or(head->rtm_table);
     // Other tables are for policy routing: a rail's own default is not the host's.
@@ -159,7 +161,8 @@ Result<void> KernelNetwork::read_what_a_link_loses(InterfaceState& state) {
   for (const int family : {AF_INET, AF_INET6}) {
     RETURN_IF_ERROR(socket_.dump(routes_message(family), [&](auto type, auto body) {
       const auto head = netlink::family_of<rtmsg>(body);
-      if (type != RTM_NEWROUTE || !head || comes_back(*head)) return;
+      if (type != RTM_NEWROUTE || !head || head->rtm_family != family) return;
+      if (comes_back(*head)) return;
       const auto attributes = netlink::attributes_of<rtmsg>(body);
       if (interfaces_of(attributes).contains(state.index)) ++state.static_routes;
     }));
@@ -168,7 +171,8 @@ Result<void> KernelNetwork::read_what_a_link_loses(InterfaceState& state) {
   addresses.ifa_family = AF_INET6;
   RETURN_IF_ERROR(socket_.dump({RTM_GETADDR, 0, addresses}, [&](auto type, auto body) {
     const auto head = netlink::family_of<ifaddrmsg>(body);
-    if (type != RTM_NEWADDR || !head || head->ifa_index != state.index) return;
+    if (type != RTM_NEWADDR || !head || head->ifa_family != AF_INET6) return;
+    if (head->ifa_index != state.index) return;
     const bool is_permanent = (head->ifa_flags & IFA_F_PERMANENT) != 0;
     if (is_permanent && head->ifa_scope != RT_SCOPE_LINK) ++state.permanent_addresses;
   }));

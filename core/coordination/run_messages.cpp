@@ -100,6 +100,13 @@ void Run::on_reserved(RunAgent& agent, const protocol::Reserved& message, Instan
       now);
 }
 
+std::uint32_t Run::channels_max(JobIndex job) const {
+  // Where nodes are known, choices have up to NCCL's 64 channels, and NVLS one of each for every
+  // GPU of a node.
+  if (plan().jobs[job.value].node) return plan::kChannelsMax * fabric::kGpusMax;
+  return std::max(plan().collectives.channels, plan().collectives.point_to_point_channels);
+}
+
 Result<void> Run::on_prepared(RunAgent& agent, const protocol::Prepared& message, Instant) {
   if (state_ != RunState::preparing || agent.prepared) return {};
   const HostIndex host = host_of(agent);
@@ -114,13 +121,14 @@ Result<void> Run::on_prepared(RunAgent& agent, const protocol::Prepared& message
     }
     const HostIndex source = bindings[key.source.value].host;
     const HostIndex destination = bindings[key.destination.value].host;
-    if ((source == host) == (destination == host)) {
+    // The receiving end says where it is to be found; queue pairs must know each other.
+    const bool both_ends = plan().transport.kind == plan::TransportKind::rdma;
+    const bool is_end = destination == host || (both_ends && source == host);
+    if (!is_end || source == destination) {
       return broken(agent, "an address of a connection that does not end there");
     }
     const std::size_t communicators = plan().jobs[key.job.value].profile->communicators.size();
-    const std::uint32_t channels =
-        std::max(plan().collectives.channels, plan().collectives.point_to_point_channels);
-    if (key.communicator.value >= communicators || key.channel >= channels) {
+    if (key.communicator.value >= communicators || key.channel >= channels_max(key.job)) {
       return broken(agent, "an address of no connection of the plan");
     }
     if (address->address.size() > kAddressBytesMax) return broken(agent, "an address is too long");

@@ -100,7 +100,7 @@ OpKey op_key(const OpChoice& choice) {
   return {choice.communicator, choice.kind, choice.bytes, choice.peer_bytes};
 }
 
-collective::System ChoiceMaker::system(const Shape& shape) const {
+collective::System ChoiceMaker::system_of(const Shape& shape) const {
   collective::System system;
   system.generation = generation_of(node_.generation);
   system.cpu = vendor_of(node_.cpu);
@@ -131,7 +131,7 @@ collective::System ChoiceMaker::system(const Shape& shape) const {
 }
 
 Choice ChoiceMaker::of_pairs(const profile::Op& op, const Shape& shape) const {
-  const collective::System known = system(shape);
+  const collective::System known = system_of(shape);
   const collective::Graphs graphs = collective::derive_graphs(known);
   std::uint64_t rate = 0;
   for (const std::uint32_t rail : node_.rails())
@@ -161,7 +161,7 @@ Result<Choice> ChoiceMaker::picked(const profile::Op& op, const Shape& shape) co
     choice.slices_per_chunk = 1;
     return choice;
   }
-  return collective::choose(kind, bytes, system(shape), forced_.nccl);
+  return collective::choose(kind, bytes, system_of(shape), forced_.nccl);
 }
 
 Result<Choice> ChoiceMaker::choose(const profile::Op& op, const Shape& shape) const {
@@ -196,7 +196,7 @@ std::vector<collective::Candidate> ChoiceMaker::candidates(const profile::Op& op
                                                            const Shape& shape) const {
   if (shape.size() < 2) return {};
   const auto [kind, bytes] = asked(op);
-  return collective::candidates(kind, bytes, system(shape), forced_.nccl);
+  return collective::candidates(kind, bytes, system_of(shape), forced_.nccl);
 }
 
 Result<std::vector<OpChoice>> choose_all(const Plan& plan, JobIndex job, const ChoiceMaker& maker) {

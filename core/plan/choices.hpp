@@ -33,7 +33,7 @@ class ChoiceMaker {
       : node_(node), settings_(settings), forced_(forced) {}
 
   /// What the model knows of a communicator that stands so.
-  collective::System system(const collective::Shape& shape) const;
+  collective::System system_of(const collective::Shape& shape) const;
 
   /// Fails where nothing is left that the op can take, saying why for each; and (refused) where
   /// what was picked needs more than there is.

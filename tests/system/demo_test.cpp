@@ -90,7 +90,7 @@ TEST_F(Demo, RunsWithoutRootAndPrintsATable) {
 }
 
 TEST_F(Demo, AnInterruptEndsAllOfItAndLeavesAPartialReport) {
-  Program run = demo({}, "1000000");
+  Program run = demo({}, "200000");
   ASSERT_TRUE(run.wait_for_output("running ")) << run.output();
   const std::vector<pid_t> children = children_of(run.pid());
   EXPECT_EQ(children.size(), 5U);
@@ -102,7 +102,7 @@ TEST_F(Demo, AnInterruptEndsAllOfItAndLeavesAPartialReport) {
 }
 
 TEST_F(Demo, ItsProcessesDieWithIt) {
-  Program run = demo({}, "1000000");
+  Program run = demo({}, "200000");
   ASSERT_TRUE(run.wait_for_output("running ")) << run.output();
   const std::vector<pid_t> children = children_of(run.pid());
   EXPECT_EQ(children.size(), 5U);

@@ -66,12 +66,13 @@ HelperHost::~HelperHost() {
 }
 
 void HelperHost::make_interfaces() {
+  // Addresses that the kernel gives by itself would come and go by themselves.
+  output_of("ip netns exec " + namespace_ +
+            " sh -c 'echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6'");
   std::vector<std::string> links;
   for (const std::string n : {"1", "2", "3", "4"}) {
-    // No addresses of the kernel's own: they would come and go by themselves.
-    links.push_back("link add e" + n + " address 02:00:00:00:00:0" + n +
-                    " addrgenmode none type veth peer name p" + n + " address 02:00:00:00:01:0" +
-                    n + " addrgenmode none");
+    links.push_back("link add e" + n + " address 02:00:00:00:00:0" + n + " type veth peer name p" +
+                    n + " address 02:00:00:00:01:0" + n);
     links.push_back("link set e" + n + " up mtu 9000");
     links.push_back("link set p" + n + " up mtu 9000");
     links.push_back("address add 10.79." + n + ".1/24 dev e" + n);
@@ -83,7 +84,7 @@ void HelperHost::make_interfaces() {
                  "filter add dev e1 parent ffff: protocol ip prio 5 u32 match ip dst 10.9.9.9 "
                  "flowid 1:1",
                  "qdisc add dev p1 root handle 1: htb default 10",
-                 "class add dev p1 parent 1: classid 1:10 htb rate 500mbit",
+                 "class add dev p1 parent 1: classid 1:10 htb rate 10mbit",
                  "filter add dev p1 parent 1: protocol ip prio 7 u32 match ip dst 10.9.9.8 "
                  "flowid 1:10"})),
             "");
