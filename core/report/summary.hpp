@@ -10,6 +10,7 @@
 #include "core/base/units.hpp"
 #include "core/measure/burst.hpp"
 #include "core/measure/histogram.hpp"
+#include "core/report/fault_summary.hpp"
 #include "core/report/verdict.hpp"
 
 namespace rehearsal::report {
@@ -127,6 +128,7 @@ struct Summary {
   SyncSummary sync = {};
   std::vector<BurstSummary> bursts = {};
   TransportSummary transport = {};
+  std::vector<FaultSummary> faults = {};
 
   bool operator==(const Summary&) const = default;
 };
