@@ -1,5 +1,6 @@
 #include "core/plan/explain.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -53,17 +54,27 @@ std::string picked_text(const OpChoice& picked) {
 
 std::string candidates_table(const std::vector<Candidate>& candidates, const Choice& picked) {
   using enum Table::Align;
+  if (candidates.empty()) return "";
   Table table({{"algorithm"}, {"protocol"}, {"channels", right}, {"time", right}, {""}});
+  std::vector<std::string_view> reasons;  // of those that are not allowed, each once
   for (const Candidate& candidate : candidates) {
     const bool is_picked =
         candidate.algorithm == picked.algorithm && candidate.protocol == picked.protocol;
+    std::string remark = is_picked ? "picked" : "";
+    if (!candidate.allowed) {
+      auto reason = std::ranges::find(reasons, candidate.why_not);
+      if (reason == reasons.end()) reason = reasons.insert(reason, candidate.why_not);
+      remark = "not allowed (" + std::to_string(reason - reasons.begin() + 1) + ")";
+    }
     table.add({std::string(to_string(candidate.algorithm)),
                std::string(to_string(candidate.protocol)),
                candidate.channels == 0 ? "-" : grouped(candidate.channels),
-               candidate.time_us == 0 ? "-" : microseconds(candidate.time_us),
-               is_picked ? "picked" : std::string(candidate.why_not)});
+               candidate.time_us == 0 ? "-" : microseconds(candidate.time_us), remark});
   }
-  return table.text("    ");
+  std::string text = table.text("    ");
+  for (std::size_t i = 0; i < reasons.size(); ++i)
+    text += "    (" + std::to_string(i + 1) + ") " + std::string(reasons[i]) + "\n";
+  return text;
 }
 
 std::string job_text(const Plan& plan, JobIndex index, const ChoiceMaker& maker) {

@@ -29,6 +29,7 @@ struct Layout {
   const char* name;
   std::uint32_t hosts;
   std::uint32_t nics;
+  const char* node = "";  // of the drill
 };
 
 [[noreturn]] void give_up(const std::string& why) {
@@ -78,6 +79,7 @@ Planned plan_once(const std::shared_ptr<const profile::Profile>& profile, const 
   plan::DrillJob& job = drill.jobs.emplace_back();
   job.name = "bench";
   job.profile = "bench";
+  job.node = layout.node;
   for (const plan::Inventory& inventory : inventories) job.hosts.push_back(inventory.host);
   auto made = plan::make_plan(drill, inventories, {{"bench", profile}});
   if (!made) give_up(made.error().text());
@@ -145,7 +147,8 @@ void bench(const char* name, OpKind kind, std::uint64_t bytes, const Layout& lay
 int main(int argc, char** argv) {
   using namespace rehearsal::bench;
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 3;
-  for (const Layout& layout : {Layout{"512x8", 512, 8}, Layout{"4096x1", 4096, 1}}) {
+  for (const Layout& layout :
+       {Layout{"512x8", 512, 8}, Layout{"4096x1", 4096, 1}, Layout{"512-h100", 512, 8, "h100"}}) {
     bench("ring", OpKind::all_reduce, std::uint64_t{1} << 30, layout, rounds);
     bench("all-to-all", OpKind::all_to_all, std::uint64_t{1} << 30, layout, rounds);
   }

@@ -116,7 +116,7 @@ TEST(DrillText, ReadsEveryKey) {
 }
 
 constexpr std::string_view kOnNodes =
-    "drill: d\njobs: [{name: j, profile: p, hosts: h[1-2], node: h100, ranks_per_node: 4, "
+    "drill: d\njobs: [{name: j, profile: p, hosts: [h1, h2], node: h100, ranks_per_node: 4, "
     "nodes_per_host: 2}]\n";
 
 TEST(DrillText, ReadsHowAJobStandsOnNodes) {

@@ -73,7 +73,7 @@ TEST(PlanCodec, OtherVersionsAndOtherBytesAreNamed) {
                   .message,
               HasSubstr("this is no plan"));
   bytes[15] = 9;
-  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 1"));
+  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 2"));
 }
 
 TEST(PlanCodec, ChecksWhatPlanningWouldHaveChecked) {
