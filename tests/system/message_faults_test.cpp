@@ -63,10 +63,11 @@ class MessageFaults : public SystemCluster {
 
   /// Shapes what every host's rail0 receives, at the bridge. False: the kernel cannot.
   bool shape() {
-    for (const std::string& host : all_hosts()) {
-      Program tc{bridge_command({"/usr/sbin/tc", "qdisc", "add", "dev", host + "-rail0", "root",
-                                 "tbf", "rate", kShapedRate, "burst", "32k", "latency", "400ms"}),
-                 folder() / (host + "-tc.log")};
+    for (std::uint32_t host = 1; host <= kHosts; ++host) {
+      const std::string port = "d" + std::to_string(10 + host) + "r0";  // as scripts/cluster does
+      Program tc{bridge_command({"/usr/sbin/tc", "qdisc", "add", "dev", port, "root", "tbf", "rate",
+                                 kShapedRate, "burst", "32k", "latency", "400ms"}),
+                 folder() / (port + "-tc.log")};
       if (tc.wait() != 0) return false;
     }
     return true;
