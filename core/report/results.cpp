@@ -131,7 +131,7 @@ Report make_report(const plan::Plan& plan, const plan::Load& load, const RunMeas
   report.summary.reasons = std::move(judgement.reasons);
   report.summary_json = summary_json(report.summary);
   report.results_jsonl = results_jsonl(plan, gathered);
-  report.series_jsonl = series_jsonl(plan, run, gathered);
+  report.series_jsonl = series_jsonl(plan, run, gathered) + fault_series(plan, run);
   return report;
 }
 

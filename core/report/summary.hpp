@@ -11,6 +11,7 @@
 #include "core/measure/agent_measurements.hpp"
 #include "core/measure/burst.hpp"
 #include "core/measure/histogram.hpp"
+#include "core/report/fault_summary.hpp"
 #include "core/report/verdict.hpp"
 
 namespace rehearsal::report {
@@ -131,6 +132,7 @@ struct Summary {
   SyncSummary sync = {};
   std::vector<BurstSummary> bursts = {};
   TransportSummary transport = {};
+  std::vector<FaultSummary> faults = {};
 
   bool operator==(const Summary&) const = default;
 };

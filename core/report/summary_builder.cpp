@@ -41,6 +41,9 @@ std::vector<AgentSummary> agent_summaries(const plan::Plan& plan, const RunMeasu
       if (agent.host.value != host) continue;
       summary.results = agent.measurements && gathered.contradictions[i].empty();
       summary.lost = agent.lost;
+      const std::string crash = crash_of(plan, agent.host.value);
+      if (!summary.lost.empty() && !crash.empty())
+        summary.lost += " (fault '" + crash + "' of the plan crashes this agent)";
       if (!gathered.contradictions[i].empty()) {
         summary.lost = "its results contradict the plan: " + gathered.contradictions[i];
       }
@@ -296,6 +299,7 @@ Summary build_summary(const plan::Plan& plan, const plan::Load& load, const RunM
   summary.sync = sync_summary(plan, gathered);
   summary.bursts = burst_summaries(plan, agents, gathered);
   summary.transport = transport_summary(plan, agents);
+  summary.faults = fault_summaries(plan, run);
   summary.transport.notes = transport_notes(plan, summary);
   summary.warnings = warnings(plan, summary);
   return summary;

@@ -114,6 +114,23 @@ Json json_of(const AgentSummary& agent) {
           {"lost", agent.lost.empty() ? Json() : Json(agent.lost)}};
 }
 
+Json json_of(const FaultSpellSummary& spell) {
+  return {{"host", spell.host},
+          {"job", spell.rank ? Json(spell.job) : Json()},
+          {"rank", spell.rank ? Json(*spell.rank) : Json()},
+          {"level", spell.level},
+          {"began_seconds", json_of(spell.began)},
+          {"ended_seconds", json_of(spell.ended)}};
+}
+
+Json json_of(const FaultSummary& fault) {
+  Json spells = Json::array();
+  for (const FaultSpellSummary& spell : fault.spells) spells.push_back(json_of(spell));
+  return {{"name", fault.name}, {"kind", fault.kind},         {"mechanism", fault.mechanism},
+          {"what", fault.what}, {"when", fault.when},         {"messages", fault.messages},
+          {"hit", fault.hit},   {"spells", std::move(spells)}};
+}
+
 template <typename T>
 Json list_of(const std::vector<T>& values) {
   Json list = Json::array();
@@ -124,24 +141,25 @@ Json list_of(const std::vector<T>& values) {
 }  // namespace
 
 std::string summary_json(const Summary& summary) {
-  const Json json = {{"schema_version", kSummarySchemaVersion},
-                     {"run", summary.run},
-                     {"drill", summary.drill},
-                     {"software", summary.software},
-                     {"started_at", summary.started_at},
-                     {"finished_at", summary.finished_at},
-                     {"plan_hash", summary.plan_hash},
-                     {"verdict", std::string(to_string(summary.verdict))},
-                     {"reasons", summary.reasons},
-                     {"warnings", summary.warnings},
-                     {"stop", summary.stop},
-                     {"waited_for", summary.waited_for},
-                     {"agents", list_of(summary.agents)},
-                     {"jobs", list_of(summary.jobs)},
-                     {"nics", list_of(summary.nics)},
-                     {"sync", json_of(summary.sync)},
-                     {"bursts", list_of(summary.bursts)},
-                     {"transport", json_of(summary.transport)}};
+  Json json = {{"schema_version", kSummarySchemaVersion},
+               {"run", summary.run},
+               {"drill", summary.drill},
+               {"software", summary.software},
+               {"started_at", summary.started_at},
+               {"finished_at", summary.finished_at},
+               {"plan_hash", summary.plan_hash},
+               {"verdict", std::string(to_string(summary.verdict))},
+               {"reasons", summary.reasons},
+               {"warnings", summary.warnings},
+               {"stop", summary.stop},
+               {"waited_for", summary.waited_for},
+               {"agents", list_of(summary.agents)},
+               {"jobs", list_of(summary.jobs)},
+               {"nics", list_of(summary.nics)},
+               {"sync", json_of(summary.sync)},
+               {"bursts", list_of(summary.bursts)},
+               {"transport", json_of(summary.transport)}};
+  if (!summary.faults.empty()) json["faults"] = list_of(summary.faults);
   return text_of(json, 2) + "\n";
 }
 

@@ -46,6 +46,9 @@ class Node {
     return result;
   }
 
+  /// Of what only some runs have.
+  bool has(const char* key) const { return json_.contains(key); }
+
   std::string text(const char* key) const {
     const Json* value = find(key);
     if (value != nullptr && value->is_string()) return value->get<std::string>();
@@ -248,6 +251,27 @@ AgentSummary read_agent(const Node& node) {
       .host = node.text("host"), .results = node.yes("results"), .lost = node.text_or_null("lost")};
 }
 
+FaultSpellSummary read_spell(const Node& node) {
+  FaultSpellSummary spell{.host = node.text("host"),
+                          .job = node.text_or_null("job"),
+                          .level = node.small_number("level"),
+                          .began = node.seconds("began_seconds"),
+                          .ended = node.seconds("ended_seconds")};
+  if (node.figure("rank")) spell.rank = node.small_number("rank");
+  return spell;
+}
+
+FaultSummary read_fault(const Node& node) {
+  return {.name = node.text("name"),
+          .kind = node.text("kind"),
+          .mechanism = node.text("mechanism"),
+          .what = node.text("what"),
+          .when = node.text("when"),
+          .messages = node.number("messages"),
+          .hit = node.number("hit"),
+          .spells = node.list("spells", read_spell)};
+}
+
 Summary read(const Node& node) {
   Summary summary{.run = node.text("run"),
                   .drill = node.text("drill"),
@@ -268,6 +292,7 @@ Summary read(const Node& node) {
   summary.sync = read_sync(node.object("sync"));
   summary.bursts = node.list("bursts", read_burst);
   summary.transport = read_transport(node.object("transport"));
+  if (node.has("faults")) summary.faults = node.list("faults", read_fault);
   return summary;
 }
 

@@ -229,6 +229,7 @@ std::string summary_table(const Summary& summary, bool colour) {
   text += "\n" + iteration_lines(summary);
   text += "\n" + byte_lines(summary);
   if (!summary.bursts.empty()) text += "\n" + burst_lines(summary);
+  if (!summary.faults.empty()) text += "\n" + fault_lines(summary.faults);
   text += "\n" + note_lines(summary.transport);
   return text;
 }

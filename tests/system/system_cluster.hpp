@@ -57,6 +57,11 @@ class SystemCluster : public testing::Test {
   /// Bytes sent through all data interfaces in `window` from now.
   std::uint64_t sent_within(Duration window);
 
+  /// `command` in the namespace of the bridges.
+  std::vector<std::string> bridge_command(const std::vector<std::string>& command) {
+    return inside("net", command);
+  }
+
   nlohmann::json summary(const std::filesystem::path& run_folder);
   const std::filesystem::path& folder() const { return folder_.path(); }
   static std::vector<std::string> all_hosts() { return {"h1", "h2", "h3", "h4"}; }

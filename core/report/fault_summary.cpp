@@ -1,0 +1,140 @@
+#include "core/report/fault_summary.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/base/table.hpp"
+#include "core/plan/plan.hpp"
+#include "core/report/json_values.hpp"
+#include "core/report/run_measurements.hpp"
+#include "core/report/summary.hpp"
+
+namespace rehearsal::report {
+namespace {
+
+constexpr std::size_t kSpellRowsMax = 20;
+
+Duration offset_at(const AgentResult& agent, Instant at) {
+  return agent.clocks.empty() ? Duration::zero() : measure::nearest(agent.clocks, at).offset;
+}
+
+// On the coordinator's clock; nothing: nobody started.
+std::optional<Instant> first_start(const RunMeasurements& run) {
+  std::optional<Instant> first;
+  for (const AgentResult& agent : run.agents) {
+    if (!agent.measurements) continue;
+    for (const auto& iteration : agent.measurements->results.iterations) {
+      const Instant at = iteration.first_start + offset_at(agent, iteration.first_start);
+      first = std::min(first.value_or(at), at);
+    }
+  }
+  return first;
+}
+
+bool is_in(const plan::Plan& plan, const AgentResult& agent, const measure::FaultSpell& spell) {
+  if (spell.fault >= plan.faults.size() || agent.host.value >= plan.hosts.size()) return false;
+  return !spell.job || spell.job->value < plan.jobs.size();
+}
+
+}  // namespace
+
+std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasurements& run) {
+  std::vector<FaultSummary> summaries;
+  for (const fault::PlannedFault& fault : plan.faults) {
+    summaries.push_back({.name = fault.name,
+                         .kind = std::string(to_string(fault.what.kind)),
+                         .mechanism = std::string(to_string(fault.mechanism)),
+                         .what = fault::describe(fault.what),
+                         .when = fault::describe(fault.when)});
+  }
+  const std::optional<Instant> start = first_start(run);
+  if (!start) return summaries;
+  for (const AgentResult& agent : run.agents) {
+    if (!agent.measurements) continue;
+    for (const measure::FaultSpell& spell : agent.measurements->faults.spells) {
+      if (!is_in(plan, agent, spell)) continue;
+      FaultSpellSummary shown{.host = plan.hosts[agent.host.value].host, .level = spell.level};
+      if (spell.job && spell.rank) {
+        shown.job = plan.jobs[spell.job->value].name;
+        shown.rank = spell.rank->value;
+      }
+      const Duration offset = offset_at(agent, spell.began);
+      shown.began = spell.began + offset - *start;
+      shown.ended = spell.ended + offset - *start;
+      summaries[spell.fault].spells.push_back(std::move(shown));
+    }
+    for (const measure::FaultEffect& effect : agent.measurements->faults.effects) {
+      if (effect.fault >= summaries.size()) continue;
+      summaries[effect.fault].messages += effect.messages;
+      summaries[effect.fault].hit += effect.hit;
+    }
+  }
+  for (FaultSummary& summary : summaries)
+    std::ranges::stable_sort(summary.spells, {}, &FaultSpellSummary::began);
+  return summaries;
+}
+
+std::string fault_series(const plan::Plan& plan, const RunMeasurements& run) {
+  std::string text;
+  for (const AgentResult& agent : run.agents) {
+    if (!agent.measurements) continue;
+    for (const measure::FaultSpell& spell : agent.measurements->faults.spells) {
+      if (!is_in(plan, agent, spell)) continue;
+      Json json = {{"schema_version", kSummarySchemaVersion},
+                   {"host", plan.hosts[agent.host.value].host},
+                   {"fault", plan.faults[spell.fault].name},
+                   {"level", spell.level},
+                   {"began_ns", spell.began.time_since_epoch().count()},
+                   {"ended_ns", spell.ended.time_since_epoch().count()}};
+      if (spell.job && spell.rank) {
+        json["job"] = plan.jobs[spell.job->value].name;
+        json["rank"] = spell.rank->value;
+      }
+      Json offset;
+      Json bound;
+      if (!agent.clocks.empty()) {
+        const measure::ClockOffset& clock = measure::nearest(agent.clocks, spell.began);
+        offset = clock.offset.count();
+        bound = clock.error_bound.count();
+      }
+      json["clock_offset_ns"] = offset;
+      json["clock_error_bound_ns"] = bound;
+      text += text_of(json, -1) + "\n";
+    }
+  }
+  return text;
+}
+
+std::string fault_lines(const std::vector<FaultSummary>& faults) {
+  if (faults.empty()) return {};
+  using enum Table::Align;
+  Table table({{"fault"}, {"what"}, {"host"}, {"rank"}, {"began", right}, {"ended", right}});
+  std::size_t spells = 0;
+  std::string notes;
+  for (const FaultSummary& fault : faults) {
+    if (fault.spells.empty()) table.add({fault.name, fault.what, "never seen", "", "", ""});
+    for (const FaultSpellSummary& spell : fault.spells) {
+      if (++spells > kSpellRowsMax) continue;
+      const std::string rank = spell.rank ? spell.job + " " + std::to_string(*spell.rank) : "";
+      table.add({fault.name, fault.what, spell.host, rank, format_duration(spell.began),
+                 format_duration(spell.ended)});
+    }
+    if (fault.messages != 0)
+      notes += fault.name + ": " + grouped(fault.hit) + " of " + grouped(fault.messages) +
+               " messages hit\n";
+  }
+  if (spells > kSpellRowsMax)
+    notes += "and " + grouped(spells - kSpellRowsMax) + " times more, in summary.json\n";
+  return table.text() + notes;
+}
+
+std::string crash_of(const plan::Plan& plan, std::uint32_t host) {
+  for (const fault::PlannedFault& fault : plan.faults) {
+    if (fault.what.kind != fault::Kind::crash) continue;
+    if (std::ranges::find(fault.places, HostIndex{host}, &fault::Place::host) != fault.places.end())
+      return fault.name;
+  }
+  return {};
+}
+
+}  // namespace rehearsal::report

@@ -1,0 +1,84 @@
+#include "core/report/fault_summary.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/plan/plan.hpp"
+#include "core/report/run_measurements.hpp"
+
+namespace rehearsal::report {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Two hosts; the second one's clock is 100 s behind the coordinator's.
+struct Sample {
+  Sample() {
+    plan.hosts.resize(2);
+    plan.hosts[0].host = "h1";
+    plan.hosts[1].host = "h2";
+    plan.faults = {{.name = "cut",
+                    .what = {.kind = fault::Kind::rate, .levels = {{.rate = {500'000}}}},
+                    .when = {.iteration = 3, .length = 30s},
+                    .places = {{.host = HostIndex{1}}}},
+                   {.name = "power",
+                    .what = {.kind = fault::Kind::crash, .levels = {{}}},
+                    .when = {.iteration = 9, .length = 1s},
+                    .places = {{.host = HostIndex{0}}}}};
+    AgentResult first{.host = HostIndex{0}, .measurements = measure::AgentMeasurements{}};
+    first.measurements->results.iterations = {{.first_start = Instant{1000s}}};
+    AgentResult second{.host = HostIndex{1},
+                       .measurements = measure::AgentMeasurements{},
+                       .clocks = {{.reference = Instant{900s}, .offset = 100s}}};
+    second.measurements->results.iterations = {{.first_start = Instant{901s}}};
+    second.measurements->faults = {
+        .spells = {{.fault = 0, .level = 0, .began = Instant{903s}, .ended = Instant{905s}}},
+        .effects = {{.fault = 0, .messages = 50, .hit = 40}}};
+    run.agents = {first, second};
+  }
+  plan::Plan plan;
+  RunMeasurements run;
+};
+
+TEST(FaultSummary, TimesCountFromTheFirstStartOnTheCoordinatorsClock) {
+  const Sample sample;
+  const auto faults = fault_summaries(sample.plan, sample.run);
+  ASSERT_EQ(faults.size(), 2U);
+  EXPECT_EQ(faults[0].what, "rate 50%");
+  EXPECT_EQ(faults[0].messages, 50U);
+  EXPECT_EQ(faults[0].hit, 40U);
+  ASSERT_EQ(faults[0].spells.size(), 1U);
+  EXPECT_EQ(faults[0].spells[0].host, "h2");
+  EXPECT_EQ(faults[0].spells[0].began, 3s);
+  EXPECT_EQ(faults[0].spells[0].ended, 5s);
+  EXPECT_THAT(faults[1].spells, IsEmpty());
+}
+
+TEST(FaultSummary, StandsInTheTableAndTheSeries) {
+  const Sample sample;
+  const std::string table = fault_lines(fault_summaries(sample.plan, sample.run));
+  EXPECT_THAT(table, HasSubstr("never seen"));
+  EXPECT_THAT(table, HasSubstr("cut: 40 of 50 messages hit"));
+  const std::string series = fault_series(sample.plan, sample.run);
+  EXPECT_THAT(series, HasSubstr(R"("fault":"cut")"));
+  EXPECT_THAT(series, HasSubstr(R"("clock_offset_ns":100000000000)"));
+  EXPECT_THAT(fault_lines({}), IsEmpty());
+}
+
+TEST(FaultSummary, WhatAnAgentMakesUpDoesNotCount) {
+  Sample sample;
+  sample.run.agents[1].measurements->faults.spells[0].fault = 7;
+  sample.run.agents[1].measurements->faults.effects[0].fault = 7;
+  EXPECT_THAT(fault_summaries(sample.plan, sample.run)[0].spells, IsEmpty());
+  EXPECT_THAT(fault_series(sample.plan, sample.run), IsEmpty());
+}
+
+TEST(FaultSummary, ACrashIsNamed) {
+  const Sample sample;
+  EXPECT_EQ(crash_of(sample.plan, 0), "power");
+  EXPECT_EQ(crash_of(sample.plan, 1), "");
+}
+
+}  // namespace
+}  // namespace rehearsal::report
