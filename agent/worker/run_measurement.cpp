@@ -62,6 +62,9 @@ std::string RunMeasurement::encode(std::span<const replay::Replayer> replayers,
   measure::AgentMeasurements measurements;
   measurements.results = reducer_.take();
   measurements.jobs = bytes_by_job(replayers);
+  for (const replay::Replayer& replayer : replayers) {
+    replayer.append_flow_times(measurements.flow_times);
+  }
   for (std::uint32_t nic = 0; nic < meters_.size(); ++nic) {
     measure::NicMeasurements& figures = measurements.nics.emplace_back();
     figures.nic = NicIndex{nic};

@@ -5,7 +5,7 @@
 namespace rehearsal::measure {
 namespace {
 
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 constexpr std::uint64_t kIndexMax = (std::uint64_t{1} << 32) - 1;
 constexpr std::size_t kNicsMax = 64;
 constexpr std::size_t kJobsMax = 1024;
@@ -113,6 +113,7 @@ std::string encode(const AgentMeasurements& measurements) {
   encoder.number(measurements.nics.size());
   for (const NicMeasurements& nic : measurements.nics) put(encoder, nic);
   put(encoder, measurements.transport);
+  encode(measurements.flow_times, encoder);
   return encoder.take();
 }
 
@@ -138,6 +139,7 @@ Result<AgentMeasurements> decode_agent_measurements(std::string_view bytes) {
     measurements.nics.push_back(std::move(nic));
   }
   ASSIGN_OR_RETURN(measurements.transport, take_facts(decoder));
+  ASSIGN_OR_RETURN(measurements.flow_times, decode_flow_measurements(decoder));
   if (decoder.remaining() != 0) {
     return fail(ErrorCode::protocol, ErrorSource::control,
                 std::to_string(decoder.remaining()) + " bytes follow the measurements");

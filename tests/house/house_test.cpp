@@ -70,11 +70,13 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"collective", {"base", "profile"}},
     {"plan", {"base", "yaml", "profile", "collective"}},
     {"measure", {"base", "profile", "collective"}},
-    {"report", {"base", "profile", "collective", "plan", "measure"}},
+    {"diagnosis", {"base"}},
+    {"report", {"base", "profile", "collective", "plan", "measure", "diagnosis"}},
     {"replay", {"base", "profile", "collective", "plan", "measure"}},
     {"protocol", {"base"}},
     {"coordination",
-     {"base", "profile", "collective", "plan", "measure", "report", "replay", "protocol"}},
+     {"base", "profile", "collective", "plan", "measure", "diagnosis", "report", "replay",
+      "protocol"}},
 };
 
 TEST(House, RoomsOfCoreSeeOnlyWhatTheyMay) {
