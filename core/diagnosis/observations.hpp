@@ -27,6 +27,9 @@ struct Passage {
 struct Flow {
   NicNumber source = 0;
   NicNumber destination = 0;
+  /// Flows of the same kind do the same work at like places of their job, on other hosts: what one
+  /// takes, the others should.
+  std::uint32_t kind = 0;
   std::vector<Passage> windows = {};
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <map>
 
 #include "core/base/check.hpp"
 
@@ -19,6 +19,10 @@ constexpr std::array kBytesOfMessage = {0.0, 4096.0, 16384.0, 65536.0, 262144.0,
 constexpr std::array kShares = {0.0, 0.5, 1.0};
 // Constants that explain hardly more than plain bytes are not believed.
 constexpr double kGain = 0.8;
+// Flows of a kind that can be compared among themselves.
+constexpr std::size_t kKindMin = 3;
+// Of three flows of a kind one NIC may be an end of two: the usual one is not the middle one.
+constexpr double kUsual = 0.4;
 
 Passage sum_of(const Flow& flow, std::span<const std::size_t> windows) {
   Passage sum;
@@ -68,6 +72,27 @@ std::vector<std::optional<double>> paces_with(const Constants& constants,
   return result;
 }
 
+// Less what is usual for the kind, or of all flows where a kind has hardly any.
+void compare_within_kinds(const Observations& observations,
+                          std::vector<std::optional<double>>& paces) {
+  std::map<std::uint32_t, std::vector<double>> kinds;
+  std::vector<double> all;
+  for (std::size_t i = 0; i < paces.size(); ++i) {
+    if (!paces[i]) continue;
+    kinds[observations.flows[i].kind].push_back(*paces[i]);
+    all.push_back(*paces[i]);
+  }
+  if (all.empty()) return;
+  const double of_all = quantile(all, kUsual);
+  std::map<std::uint32_t, double> usual;
+  for (auto& [kind, known] : kinds) {
+    usual[kind] = known.size() < kKindMin ? of_all : quantile(known, kUsual);
+  }
+  for (std::size_t i = 0; i < paces.size(); ++i) {
+    if (paces[i]) *paces[i] -= usual[observations.flows[i].kind];
+  }
+}
+
 // How far apart flows are; those whose way is hidden for most of the time say nothing.
 double spread(const std::vector<std::optional<double>>& paces) {
   std::vector<double> known;
@@ -109,8 +134,11 @@ PaceModel::PaceModel(const Observations& observations, std::span<const std::size
 std::vector<std::optional<double>> PaceModel::paces(const Observations& observations,
                                                     std::span<const std::size_t> windows) const {
   const std::vector<Passage> passages = sums(observations, windows);
-  return paces_with({.bytes_of_message = bytes_of_message_, .share = share_}, passages,
-                    loads(observations, passages));
+  std::vector<std::optional<double>> result =
+      paces_with({.bytes_of_message = bytes_of_message_, .share = share_}, passages,
+                 loads(observations, passages));
+  compare_within_kinds(observations, result);
+  return result;
 }
 
 }  // namespace rehearsal::diagnosis

@@ -21,6 +21,13 @@ constexpr double kSlowWindow = 1.25;
 // Among flows that are not to blame, this one sets the pace: hidden ways make flows look faster,
 // never slower.
 constexpr double kReference = 0.75;
+// A flow to blame that is faster than the others to blame may have its way partly hidden.
+constexpr double kHidden = 0.5;
+// And so may the way of one that is not to blame, more often.
+constexpr double kHiddenOther = 0.2;
+// What a link between NICs that have other peers must explain better than one of the NICs: a NIC is
+// more often bad than one of the ways to it.
+constexpr double kPriceOfLink = 0.3;
 // What a place with more flows must explain better, in parts of its effect.
 constexpr double kPriceOfDirection = 0.15;
 // The effect at which a clean finding is half believed.
@@ -53,8 +60,12 @@ std::optional<Fit> fit_of(const Explanation& explanation, const Paces& paces) {
   const double reference = quantile(others, kReference);
   const double level = quantile(slow, 0.5);
   Fit fit{.effect = level - reference};
-  for (const double pace : others) fit.residual += std::max(0.0, pace - reference);
-  for (const double pace : slow) fit.residual += std::abs(pace - level);
+  for (const double pace : others) {
+    fit.residual += pace < reference ? (reference - pace) * kHiddenOther : pace - reference;
+  }
+  for (const double pace : slow) {
+    fit.residual += pace < level ? (level - pace) * kHidden : pace - level;
+  }
   fit.residual /= static_cast<double>(slow.size() + others.size());
   return fit;
 }
@@ -143,7 +154,10 @@ std::optional<Found> best(const std::vector<Explanation>& explanations, const Pa
   for (const Explanation& explanation : explanations) {
     const auto fit = fit_of(explanation, paces);
     if (!fit || fit->effect < std::log(kFactorMin)) continue;
-    const double price = kPriceOfDirection * static_cast<double>(explanation.directions - 1);
+    const bool lone_link =
+        explanation.suspect.place == Place::link && !explanation.suspect.ends_alike;
+    const double price = kPriceOfDirection * static_cast<double>(explanation.directions - 1) +
+                         (lone_link ? kPriceOfLink : 0);
     // Compared by what is left unexplained of all that the flows differ by.
     const double left = fit->residual * flows + fit->effect * price;
     if (left >= least) continue;

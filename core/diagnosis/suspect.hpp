@@ -48,8 +48,8 @@ inline constexpr double kConfidenceMin = 0.5;
 /// A place that takes less than this many times what its peers take is not suspicious.
 inline constexpr double kFactorMin = 1.25;
 
-/// Whom the measurements point at, the most certain first; empty: nobody. At most one place of the
-/// network, and ranks or hosts that compute slowly.
+/// Whom the measurements point at; empty: nobody. Ranks or hosts that compute slowly come first,
+/// then at most one place of the network.
 std::vector<Suspect> find_suspects(const Observations& observations);
 
 }  // namespace rehearsal::diagnosis

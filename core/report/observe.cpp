@@ -119,6 +119,80 @@ std::map<PairKey, Pair> pairs_of(std::span<const AgentFlows> agents,
   return pairs;
 }
 
+// What both ends of all flows between two NICs saw.
+struct Joined {
+  JobIndex job;  // the first that uses it
+  HostIndex from;
+  NicIndex departure;
+  HostIndex to;
+  NicIndex arrival;
+  std::vector<Passage> passages;
+};
+
+using JoinedFlows = std::map<std::pair<NicNumber, NicNumber>, Joined>;
+
+JoinedFlows joined_flows(const plan::Plan& plan, const Nics& nics, std::map<PairKey, Pair> pairs,
+                         std::size_t windows) {
+  JoinedFlows flows;
+  for (auto& [key, pair] : pairs) {
+    const auto& [job, source, destination] = key;
+    const auto& bindings = plan.jobs[job.value].bindings;
+    const HostIndex from = bindings[source.value].host;
+    const HostIndex to = bindings[destination.value].host;
+    put_in_step(nics, from, to, pair);
+    for (std::size_t i = 0; i < std::min(pair.sent.size(), pair.received.size()); ++i) {
+      const NicIndex departure = pair.sent[i]->nic;
+      const NicIndex arrival = pair.received[i]->nic;
+      Joined& flow = flows
+                         .try_emplace({nics.number(from, departure), nics.number(to, arrival)},
+                                      Joined{job, from, departure, to, arrival, {}})
+                         .first->second;
+      flow.passages.resize(windows);
+      for (std::size_t window = 0; window < windows; ++window) {
+        add(flow.passages[window], pair.sent[i]->windows[window],
+            pair.received[i]->windows[window]);
+      }
+    }
+  }
+  return flows;
+}
+
+double bytes_of(const Flow& flow) {
+  double bytes = 0;
+  for (const Passage& passage : flow.windows) bytes += passage.bytes;
+  return bytes;
+}
+
+// Flows of a kind are of one job, between the same NICs of hosts that stand equally far apart in
+// it, and carry about the same: sorted by bytes, each at most so many times the one before.
+constexpr double kSameSize = 1.5;
+
+void number_kinds(const plan::Plan& plan, const JoinedFlows& joined, Observations& observations) {
+  std::vector<std::map<HostIndex, std::uint32_t>> places(plan.jobs.size());
+  for (std::size_t job = 0; job < plan.jobs.size(); ++job) {
+    for (const plan::Binding& binding : plan.jobs[job].bindings) {
+      places[job].try_emplace(binding.host, static_cast<std::uint32_t>(places[job].size()));
+    }
+  }
+  using Likeness = std::tuple<JobIndex, std::uint32_t, NicIndex, NicIndex>;
+  std::map<Likeness, std::vector<Flow*>> alike;
+  std::size_t i = 0;  // flows are in the order of `joined`
+  for (const auto& [ends, flow] : joined) {
+    const auto& place = places[flow.job.value];
+    const auto hosts = static_cast<std::uint32_t>(place.size());
+    const std::uint32_t distance = (place.at(flow.to) + hosts - place.at(flow.from)) % hosts;
+    alike[{flow.job, distance, flow.departure, flow.arrival}].push_back(&observations.flows[i++]);
+  }
+  std::uint32_t kind = 0;
+  for (auto& [likeness, flows] : alike) {
+    std::ranges::stable_sort(flows, {}, [](const Flow* flow) { return bytes_of(*flow); });
+    for (std::size_t at = 0; at < flows.size(); ++at) {
+      if (at == 0 || bytes_of(*flows[at]) > kSameSize * bytes_of(*flows[at - 1])) ++kind;
+      flows[at]->kind = kind;
+    }
+  }
+}
+
 }  // namespace
 
 NicNumber nic_number(const plan::Plan& plan, HostIndex host, NicIndex nic) {
@@ -166,26 +240,12 @@ Observations observe(const plan::Plan& plan, std::span<const AgentFlows> agents,
     if (agent.measurements->windows == windows) add_ranks(plan, agent, observations);
   }
 
-  std::map<std::pair<NicNumber, NicNumber>, std::vector<Passage>> flows;
-  for (auto& [key, pair] : pairs_of(agents, windows)) {
-    const auto& [job, source, destination] = key;
-    const auto& bindings = plan.jobs[job.value].bindings;
-    const HostIndex from = bindings[source.value].host;
-    const HostIndex to = bindings[destination.value].host;
-    put_in_step(nics, from, to, pair);
-    for (std::size_t i = 0; i < std::min(pair.sent.size(), pair.received.size()); ++i) {
-      auto& passages =
-          flows[{nics.number(from, pair.sent[i]->nic), nics.number(to, pair.received[i]->nic)}];
-      passages.resize(windows.size());
-      for (std::size_t window = 0; window < windows.size(); ++window) {
-        add(passages[window], pair.sent[i]->windows[window], pair.received[i]->windows[window]);
-      }
-    }
-  }
-  for (auto& [ends, passages] : flows) {
+  const JoinedFlows joined = joined_flows(plan, nics, pairs_of(agents, windows), windows.size());
+  for (const auto& [ends, flow] : joined) {
     observations.flows.push_back(
-        {.source = ends.first, .destination = ends.second, .windows = std::move(passages)});
+        {.source = ends.first, .destination = ends.second, .kind = 0, .windows = flow.passages});
   }
+  number_kinds(plan, joined, observations);
   return observations;
 }
 

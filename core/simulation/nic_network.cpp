@@ -5,9 +5,14 @@
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <map>
 #include <optional>
+#include <queue>
+#include <tuple>
+#include <vector>
 
 #include "core/base/check.hpp"
+#include "core/base/random.hpp"
 
 namespace rehearsal::simulation {
 
@@ -34,7 +39,7 @@ struct NicNetwork::State {
   struct Link {
     End sender;
     End receiver;
-    Instant last_received = Instant::min();
+    Instant last_arrival = Instant::min();  // in order, whatever the jitter
   };
   /// The first and last byte of a message reach the receiver's NIC, or it is received there, or one
   /// end hears of something.
@@ -108,7 +113,8 @@ struct NicNetwork::State {
           .completion = completion});
     completion.kind = Completion::Kind::received;
     completion.connection = link.receiver.spec->index;
-    push({.time = last_byte + delay,
+    link.last_arrival = std::max(link.last_arrival, last_byte + delay);
+    push({.time = link.last_arrival,
           .link = index,
           .arrives = true,
           .first_byte = begun + delay,
@@ -116,14 +122,11 @@ struct NicNetwork::State {
   }
 
   void arrive(Event event) {
-    Link& link = links[event.link];
-    Port& to = port(nic_of(link.receiver));
+    Port& to = port(nic_of(links[event.link].receiver));
     const Instant done =
-        std::max({event.time, link.last_received,
-                  std::max(to.receive_free, event.first_byte) +
-                      transmission_time(Bytes{event.completion.bytes}, to.receive_rate)});
+        std::max(event.time, std::max(to.receive_free, event.first_byte) +
+                                 transmission_time(Bytes{event.completion.bytes}, to.receive_rate));
     to.receive_free = done;
-    link.last_received = done;
     event.arrives = false;
     event.time = done;
     push(event);

@@ -1,11 +1,9 @@
 #pragma once
 
-#include <map>
+#include <compare>
 #include <memory>
-#include <queue>
-#include <vector>
 
-#include "core/base/random.hpp"
+#include "core/base/units.hpp"
 #include "core/replay/transport.hpp"
 
 namespace rehearsal::simulation {

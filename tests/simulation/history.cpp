@@ -1,9 +1,12 @@
 #include "tests/simulation/history.hpp"
 
 #include <array>
+#include <map>
 #include <sstream>
 
 #include "core/base/check.hpp"
+#include "core/base/random.hpp"
+#include "core/replay/memory_transport.hpp"
 #include "core/replay/post.hpp"
 #include "core/replay/replayer.hpp"
 #include "core/report/observe.hpp"
@@ -241,7 +244,8 @@ std::string to_string(const Truth& truth) {
 }
 
 History live_through(const HistoryOptions& options) {
-  History history{.plan = plan_of(options, options.compute)};
+  History history;
+  history.plan = plan_of(options, options.compute);
   Agents agents(options, history.plan);
   history.iterations = agents.run();
   history.observations = agents.observe(history.iterations);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/diagnosis/suspect.hpp"
+#include "core/measure/iteration_table.hpp"
 #include "core/plan/plan.hpp"
 #include "core/simulation/nic_network.hpp"
 
