@@ -1,6 +1,7 @@
 #include "core/diagnosis/straggler.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/diagnosis/pace.hpp"
@@ -105,7 +106,7 @@ std::vector<Suspect> find_stragglers(const Observations& observations,
                         .computing = true,
                         .factor = planned > 0 ? 1 + found.excess / planned : 1,
                         .confidence = strength * seen_in,
-                        .excess = Duration{static_cast<std::int64_t>(found.excess * 1e9)},
+                        .excess = Duration{std::llround(found.excess * 1e9)},
                         .windows = found.seen,
                         .windows_of = static_cast<std::uint32_t>(windows.size())});
   }
