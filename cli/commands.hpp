@@ -20,6 +20,7 @@ struct Context {
 // `context.exit_code`. `context` outlives `app`. One file each.
 void add_profile_command(CLI::App& app, Context& context);
 void add_plan_command(CLI::App& app, Context& context);
+void add_flows_command(CLI::App& app, Context& context);
 void add_run_command(CLI::App& app, Context& context);
 void add_status_command(CLI::App& app, Context& context);
 void add_stop_command(CLI::App& app, Context& context);

@@ -20,6 +20,7 @@ void add_commands(CLI::App& app, Context& context) {
   using namespace rehearsal::cli;
   add_profile_command(app, context);
   add_plan_command(app, context);
+  add_flows_command(app, context);
   add_run_command(app, context);
   add_status_command(app, context);
   add_stop_command(app, context);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "cli/drill_file.hpp"
 #include "cli/operator_session.hpp"
 #include "core/base/text.hpp"
 #include "core/protocol/parts.hpp"
@@ -43,6 +42,7 @@ Result<PlanAnswer> ask_for_plan(OperatorSession& session, const DrillFile& drill
   protocol::Envelope request;
   request.mutable_plan_request()->set_drill_text(drill.text);
   request.mutable_plan_request()->set_drill_file(drill.name);
+  add_nodes(drill, *request.mutable_plan_request());
   RETURN_IF_ERROR(session.send(request));
   return take_answer(session);
 }

@@ -68,6 +68,7 @@ class RunSession {
     Envelope message;
     message.mutable_run_request()->set_drill_text(drill.text);
     message.mutable_run_request()->set_drill_file(drill.name);
+    add_nodes(drill, *message.mutable_run_request());
     message.mutable_run_request()->set_plan_hash(plan_hash);
     return session_.send(message);
   }

@@ -46,7 +46,7 @@ std::uint64_t wire_bytes(Protocol protocol, std::uint64_t bytes) {
     case Protocol::ll:
       return divide_up(bytes, 8) * 16;
     case Protocol::ll128:
-      return divide_up(bytes, 120) * 128;
+      return divide_up(bytes, 1920) * 2048;
     case Protocol::simple:
       return bytes;
   }

@@ -46,12 +46,16 @@ struct Choice {
   std::uint32_t slices_per_chunk = 2;
   /// Messages that may be under way on one connection: 8 steps of buffer / steps a slice (NCCL).
   std::uint32_t credits = 4;
+  /// Of all_to_all, gather, scatter, send, recv: at most so many of the channels for one peer;
+  /// 0: all of them.
+  std::uint32_t channels_per_peer = 0;
 
   bool operator==(const Choice&) const = default;
 };
 
-/// Bytes on the wire of a message with `bytes` of data: LL twice as many (lines of 8 B of data and
-/// 8 B of flags), LL128 lines of 120 B in 128 B, Simple as many.
+/// Bytes on the wire of a message with `bytes` of data. LL: lines of 8 B of data and 8 B of flags.
+/// LL128: a warp writes 16 lines of 128 B, 120 B of them data, at a time, and always whole ones
+/// (nccl src/device/prims_ll.h, prims_ll128.h: waitSend). Simple: as many.
 std::uint64_t wire_bytes(Protocol protocol, std::uint64_t bytes);
 
 }  // namespace rehearsal::collective

@@ -4,13 +4,20 @@
 #include <variant>
 #include <vector>
 
+#include "core/collective/choice.hpp"
+#include "core/collective/direct_all_reduce.hpp"
+#include "core/collective/direct_blocks.hpp"
+#include "core/collective/halving_doubling.hpp"
 #include "core/collective/pair_exchange.hpp"
+#include "core/collective/pat_blocks.hpp"
 #include "core/collective/ring_all_reduce.hpp"
 #include "core/collective/ring_blocks.hpp"
 #include "core/collective/ring_pipeline.hpp"
 #include "core/collective/settings.hpp"
+#include "core/collective/shape.hpp"
 #include "core/collective/step.hpp"
 #include "core/collective/traffic.hpp"
+#include "core/collective/tree_all_reduce.hpp"
 #include "core/profile/op.hpp"
 #include "core/profile/profile.hpp"
 
@@ -29,7 +36,8 @@ class Cursor {
 
  private:
   std::variant<std::monostate, RingAllReduce::Cursor, RingBlocks::Cursor, RingPipeline::Cursor,
-               PairExchange::Cursor>
+               PairExchange::Cursor, TreeAllReduce::Cursor, DirectBlocks::Cursor, PatBlocks::Cursor,
+               DirectAllReduce::Cursor, HalvingDoubling::Cursor>
       lane_;
 };
 
@@ -52,12 +60,25 @@ class Expansion {
   void append_received(std::vector<Traffic>& out) const;
 
  private:
-  std::variant<std::monostate, RingAllReduce, RingBlocks, RingPipeline, PairExchange> algorithm_;
+  std::variant<std::monostate, RingAllReduce, RingBlocks, RingPipeline, PairExchange, TreeAllReduce,
+               DirectBlocks, PatBlocks, DirectAllReduce, HalvingDoubling>
+      algorithm_;
 };
 
-/// `peer_bytes` is looked at as long as the expansion and its cursors live; nullptr where the op
-/// has none.
-Expansion expand(const profile::Op& op, Place place, const profile::PeerBytes* peer_bytes,
+/// What is picked for an op where nobody else picks: rings and Simple, as `settings` say, with as
+/// many channels as the op is worth; for all_to_all, gather, scatter, send and recv their own
+/// channels and chunk.
+Choice default_choice(const profile::Op& op, const Settings& settings) noexcept;
+
+/// Whether expand() knows how to do ops of `kind` that way on this shape. Those without a choice
+/// (all_to_all, gather, scatter, send, recv, compute) it does whatever the algorithm.
+bool can_expand(profile::OpKind kind, Algorithm algorithm, const Shape& shape) noexcept;
+
+/// What the rank at `position` does for the op, which can_expand() as `choice` says. `shape` and
+/// `peer_bytes` (nullptr where the op has none) are looked at as long as the expansion and its
+/// cursors live.
+Expansion expand(const profile::Op& op, std::uint32_t position, const Shape& shape,
+                 const Choice& choice, const profile::PeerBytes* peer_bytes,
                  const Settings& settings) noexcept;
 
 /// busbw / algbw for S as nccl-tests counts it (nccl-tests doc/PERFORMANCE.md): all_reduce

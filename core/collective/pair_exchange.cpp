@@ -4,20 +4,6 @@
 
 namespace rehearsal::collective {
 
-namespace {
-
-/// The channel of a pair's first part: rounds are spread over the channels, up to 8 rounds of one
-/// group together (nccl src/include/channel.h, ncclP2pChannelBaseForRound).
-std::uint32_t first_channel(const PeerOrder& order, const PeerOrder::Round& round,
-                            std::uint32_t channels) {
-  const auto per_group =
-      static_cast<std::uint32_t>(divide_up(order.group(), PairExchange::kPeersPerChannel));
-  return (round.group_index * per_group + round.local_distance / PairExchange::kPeersPerChannel) %
-         channels;
-}
-
-}  // namespace
-
 std::uint64_t PairBytes::from_to(std::uint32_t source, std::uint32_t to) const noexcept {
   if (source == to) return 0;
   switch (kind) {
@@ -35,31 +21,47 @@ std::uint64_t PairBytes::from_to(std::uint32_t source, std::uint32_t to) const n
   return 0;
 }
 
-PairCut PairCut::of(std::uint64_t bytes, const Settings& settings) noexcept {
-  const std::uint64_t chunk = settings.point_to_point_chunk.count();
-  PairCut cut;
-  if (bytes == 0) return cut;
-  cut.parts = 1;
-  while (divide_up(bytes, cut.parts) > chunk && cut.parts * 2 <= settings.point_to_point_channels)
-    cut.parts *= 2;
-  // NCCL aligns parts to 4 KiB, a 32nd of its chunk.
-  const std::uint64_t alignment = std::clamp<std::uint64_t>(chunk / 32, kAlignment, 4096);
-  cut.part_bytes = align_up(divide_up(bytes, cut.parts), alignment);
-  cut.parts = static_cast<std::uint32_t>(divide_up(bytes, cut.part_bytes));
-  cut.chunk = chunk;
-  if (bytes < chunk)
-    cut.chunk = chunk / 4;
-  else if (bytes < 8 * chunk)
-    cut.chunk = chunk / 2;
-  cut.chunk = std::max<std::uint64_t>(cut.chunk, 1);
-  return cut;
+PairSchedule::PairSchedule(PairBytes pairs, std::uint32_t position, const Shape& shape,
+                           const Choice& choice) noexcept
+    : pairs_(pairs),
+      order_(shape.size(), shape.group()),
+      rules_(shape, choice),
+      shape_(&shape),
+      position_(position),
+      protocol_(choice.protocol) {}
+
+/// Rounds are spread over the channels, on several nodes up to 8 rounds of one group together (nccl
+/// src/include/channel.h, ncclP2pChannelBaseForRound).
+std::uint32_t PairSchedule::base_of(const PeerOrder::Round& round) const noexcept {
+  if (shape_->knows_nodes() && shape_->nodes() == 1)
+    return round.group_index * order_.group() + round.local_distance;
+  const std::uint64_t per_group = divide_up(order_.group(), PairExchange::kPeersPerChannel);
+  return round.group_index * static_cast<std::uint32_t>(per_group) +
+         round.local_distance / PairExchange::kPeersPerChannel;
 }
 
-PairExchange::PairExchange(PairBytes pairs, Place place, const Settings& settings) noexcept
-    : pairs_(pairs), place_(place), settings_(settings) {
-  if (place.size < 2) return;
+bool PairSchedule::next(PeerOrder::Iterator& rounds, bool sent, Meeting& meeting) const noexcept {
+  PeerOrder::Round round;
+  if (!rounds.next(order_, round)) return false;
+  meeting.peer = sent ? order_.to(position_, round) : order_.from(position_, round);
+  meeting.base = base_of(round);
+  meeting.bytes =
+      sent ? pairs_.from_to(position_, meeting.peer) : pairs_.from_to(meeting.peer, position_);
+  const bool between_nodes =
+      !shape_->knows_nodes() || shape_->node_of(position_) != shape_->node_of(meeting.peer);
+  meeting.cut = rules_.cut(meeting.bytes, between_nodes);
+  return true;
+}
+
+std::uint32_t PairExchange::slots(PairBytes::Kind kind, std::uint32_t size) noexcept {
+  return kind == PairBytes::Kind::single ? 1 : std::min(kPeersPerChannel, size - 1);
+}
+
+PairExchange::PairExchange(PairBytes pairs, std::uint32_t position, const Shape& shape,
+                           const Choice& choice) noexcept
+    : schedule_(pairs, position, shape, choice), slots_(slots(pairs.kind, shape.size())) {
   using Kind = PairBytes::Kind;
-  const bool is_root = place.position == pairs.root;
+  const bool is_root = position == pairs.root;
   switch (pairs.kind) {
     case Kind::all_to_all:
     case Kind::per_peer:
@@ -73,19 +75,13 @@ PairExchange::PairExchange(PairBytes pairs, Place place, const Settings& setting
       break;
     case Kind::single:
       sends_ = is_root;
-      receives_ = place.position == pairs.destination;
+      receives_ = position == pairs.destination;
       break;
   }
-  if (pairs.kind != Kind::single) slots_ = std::min(kPeersPerChannel, place.size - 1);
 }
 
 PairExchange::Cursor::Cursor(const PairExchange& algorithm, std::uint32_t lane) noexcept
-    : pairs_(algorithm.pairs_),
-      settings_(algorithm.settings_),
-      order_(algorithm.place_.size, algorithm.place_.group),
-      position_(algorithm.place_.position),
-      slots_(algorithm.slots_),
-      slot_(lane % slots_) {
+    : schedule_(algorithm.schedule_), slots_(algorithm.slots_), slot_(lane % slots_) {
   const std::uint32_t channel = lane / slots_ % algorithm.channels();
   const bool second_direction = lane / slots_ >= algorithm.channels();
   step_.action = algorithm.sends_ && !second_direction ? Action::send : Action::recv;
@@ -93,22 +89,17 @@ PairExchange::Cursor::Cursor(const PairExchange& algorithm, std::uint32_t lane) 
 }
 
 bool PairExchange::Cursor::next_part() noexcept {
-  const std::uint32_t channels = settings_.point_to_point_channels;
   const bool sent = step_.action == Action::send;
-  PeerOrder::Round round;
-  while (rounds_.next(order_, round)) {
-    const std::uint32_t peer = sent ? order_.to(position_, round) : order_.from(position_, round);
-    const std::uint64_t bytes =
-        sent ? pairs_.from_to(position_, peer) : pairs_.from_to(peer, position_);
-    const PairCut cut = PairCut::of(bytes, settings_);
-    const std::uint32_t part =
-        (step_.channel + channels - first_channel(order_, round, channels)) % channels;
-    if (part >= cut.parts || peers_seen_++ % slots_ != slot_) continue;
-    (sent ? step_.to : step_.from) = peer;
-    step_.offset = part * cut.part_bytes;
+  PairSchedule::Meeting meeting;
+  while (schedule_.next(rounds_, sent, meeting)) {
+    const std::uint32_t part = schedule_.rules().part_of(meeting.base, step_.channel);
+    if (part >= meeting.cut.parts || peers_seen_++ % slots_ != slot_) continue;
+    (sent ? step_.to : step_.from) = meeting.peer;
+    const Range range = meeting.part(part);
+    step_.offset = range.begin;
     step_.bytes = 0;
-    end_ = std::min(step_.offset + cut.part_bytes, bytes);
-    chunk_ = cut.chunk;
+    end_ = range.end;
+    chunk_ = meeting.cut.chunk;
     return true;
   }
   return false;
@@ -121,29 +112,26 @@ bool PairExchange::Cursor::next(Step& step) noexcept {
     return false;
   }
   step_.bytes = std::min(chunk_, end_ - step_.offset);
+  step_.wire = wire_bytes(schedule_.protocol(), step_.bytes);
   step = step_;
   return true;
 }
 
 void PairExchange::append(bool sent, std::vector<Traffic>& out) const {
-  const PeerOrder order{place_.size, place_.group};
+  const auto wire_of = [&](std::uint64_t size) { return wire_bytes(schedule_.protocol(), size); };
   PeerOrder::Iterator rounds;
-  PeerOrder::Round round;
-  while (rounds.next(order, round)) {
-    const std::uint32_t peer =
-        sent ? order.to(place_.position, round) : order.from(place_.position, round);
-    const std::uint64_t bytes =
-        sent ? pairs_.from_to(place_.position, peer) : pairs_.from_to(peer, place_.position);
-    const PairCut cut = PairCut::of(bytes, settings_);
-    for (std::uint32_t part = 0; part < cut.parts; ++part) {
-      const std::uint64_t begin = part * cut.part_bytes;
-      const std::uint64_t size = std::min(cut.part_bytes, bytes - begin);
-      const std::uint32_t channel = (first_channel(order, round, channels()) + part) % channels();
-      out.push_back({.peer = peer,
+  PairSchedule::Meeting meeting;
+  while (schedule_.next(rounds, sent, meeting)) {
+    for (std::uint32_t part = 0; part < meeting.cut.parts; ++part) {
+      const std::uint64_t size = meeting.part(part).size();
+      const std::uint64_t chunk = meeting.cut.chunk;
+      const std::uint64_t rest = size % chunk;
+      const std::uint32_t channel = schedule_.rules().channel_of(meeting.base, part);
+      out.push_back({.peer = meeting.peer,
                      .channel = static_cast<std::uint16_t>(channel),
-                     .bytes = size,
-                     .messages = divide_up(size, cut.chunk),
-                     .message_bytes_max = std::min(size, cut.chunk)});
+                     .amount = {size, size / chunk * wire_of(chunk) + wire_of(rest),
+                                size / chunk + (rest > 0 ? 1 : 0)},
+                     .message_bytes_max = wire_of(std::min(size, chunk))});
     }
   }
 }

@@ -3,9 +3,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/collective/choice.hpp"
+#include "core/collective/pair_cut.hpp"
 #include "core/collective/partition.hpp"
 #include "core/collective/peer_order.hpp"
-#include "core/collective/settings.hpp"
+#include "core/collective/shape.hpp"
 #include "core/collective/step.hpp"
 #include "core/collective/traffic.hpp"
 #include "core/profile/profile.hpp"
@@ -27,14 +29,41 @@ struct PairBytes {
   std::uint64_t from_to(std::uint32_t source, std::uint32_t to) const noexcept;
 };
 
-/// How the message of one pair is cut: into parts, one a channel, and parts into chunks
-/// (nccl src/enqueue.cc, addP2pToPlan: network rules).
-struct PairCut {
-  std::uint32_t parts = 0;
-  std::uint64_t part_bytes = 0;
-  std::uint64_t chunk = 0;
+/// Whom a rank meets in which round, and how what passes between them is cut.
+class PairSchedule {
+ public:
+  /// What one rank sends another, or receives from it.
+  struct Meeting {
+    std::uint32_t peer = 0;
+    std::uint32_t base = 0;  ///< decides on the channels (PairRules)
+    std::uint64_t bytes = 0;
+    PairCut cut;
 
-  static PairCut of(std::uint64_t bytes, const Settings& settings) noexcept;
+    Range part(std::uint32_t index) const noexcept {
+      const std::uint64_t begin = index * cut.part_bytes;
+      return {begin, std::min(begin + cut.part_bytes, bytes)};
+    }
+  };
+
+  PairSchedule(PairBytes pairs, std::uint32_t position, const Shape& shape,
+               const Choice& choice) noexcept;
+
+  /// False after the last round.
+  bool next(PeerOrder::Iterator& rounds, bool sent, Meeting& meeting) const noexcept;
+
+  const PairBytes& pairs() const noexcept { return pairs_; }
+  const PairRules& rules() const noexcept { return rules_; }
+  Protocol protocol() const noexcept { return protocol_; }
+
+ private:
+  std::uint32_t base_of(const PeerOrder::Round& round) const noexcept;
+
+  PairBytes pairs_;
+  PeerOrder order_;
+  PairRules rules_;
+  const Shape* shape_;
+  std::uint32_t position_;
+  Protocol protocol_;
 };
 
 /// all_to_all, gather, scatter, send, recv: grouped sends and receives in NCCL's peer order
@@ -46,7 +75,9 @@ class PairExchange {
  public:
   static constexpr std::uint32_t kPeersPerChannel = 8;
 
-  PairExchange(PairBytes pairs, Place place, const Settings& settings) noexcept;
+  /// `shape` outlives the expansion and its cursors.
+  PairExchange(PairBytes pairs, std::uint32_t position, const Shape& shape,
+               const Choice& choice) noexcept;
 
   class Cursor {
    public:
@@ -56,11 +87,8 @@ class PairExchange {
    private:
     bool next_part() noexcept;
 
-    PairBytes pairs_;
-    Settings settings_;
-    PeerOrder order_;
+    PairSchedule schedule_;
     PeerOrder::Iterator rounds_;
-    std::uint32_t position_;
     std::uint32_t slots_;
     std::uint32_t slot_;
     std::uint32_t peers_seen_ = 0;  // on this channel
@@ -74,17 +102,18 @@ class PairExchange {
   void append_sent(std::vector<Traffic>& out) const;
   void append_received(std::vector<Traffic>& out) const;
 
+  /// How many peers a channel serves at a time for the op.
+  static std::uint32_t slots(PairBytes::Kind kind, std::uint32_t size) noexcept;
+
  private:
   std::uint32_t directions() const noexcept { return (sends_ ? 1U : 0U) + (receives_ ? 1U : 0U); }
-  std::uint32_t channels() const noexcept { return settings_.point_to_point_channels; }
+  std::uint32_t channels() const noexcept { return schedule_.rules().channels(); }
   void append(bool sent, std::vector<Traffic>& out) const;
 
-  PairBytes pairs_;
-  Place place_;
-  Settings settings_;
+  PairSchedule schedule_;
+  std::uint32_t slots_;
   bool sends_ = false;
   bool receives_ = false;
-  std::uint32_t slots_ = 1;
 };
 
 }  // namespace rehearsal::collective

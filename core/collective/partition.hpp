@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/collective/choice.hpp"
+#include "core/collective/traffic.hpp"
+
 namespace rehearsal::collective {
 
 /// How arrays are cut: channels, blocks, chunks, slices. All in bytes; every inner boundary of a
@@ -63,18 +66,32 @@ constexpr Range loop_chunk(std::uint64_t bytes, std::uint64_t count, std::uint64
 struct Slicing {
   std::uint64_t chunk = kAlignment;  ///< the largest chunk, a multiple of 16 B
   std::uint32_t slices = 1;          ///< per chunk
+  Protocol protocol = Protocol::simple;
 
-  /// Size of all slices but the last of a chunk of `bytes`.
+  static Slicing of(const Choice& choice) {
+    return {align_up(choice.chunk.count()), choice.slices_per_chunk, choice.protocol};
+  }
+
+  /// Data in all slices but the last of a chunk of `bytes`.
   constexpr std::uint64_t slice_bytes(std::uint64_t bytes) const {
     return std::max(align_up(divide_up(bytes, slices)), align_up(chunk / slices / 32));
   }
-  /// Slices that hold something.
-  constexpr std::uint64_t count(std::uint64_t bytes) const {
-    return bytes == 0 ? 0 : divide_up(bytes, slice_bytes(bytes));
+  /// The slices of a chunk of `bytes`; those that hold nothing are no messages.
+  Amount amount(std::uint64_t bytes) const {
+    if (bytes == 0) return {};
+    const std::uint64_t slice = slice_bytes(bytes);
+    const std::uint64_t whole = bytes / slice;
+    const std::uint64_t rest = bytes % slice;
+    return {bytes, whole * wire_bytes(protocol, slice) + wire_bytes(protocol, rest),
+            whole + (rest > 0 ? 1 : 0)};
   }
   /// The largest message of a chunk of `bytes`.
-  constexpr std::uint64_t message_bytes_max(std::uint64_t bytes) const {
-    return std::min(bytes, slice_bytes(bytes));
+  std::uint64_t message_bytes_max(std::uint64_t bytes) const {
+    return wire_bytes(protocol, std::min(bytes, slice_bytes(bytes)));
+  }
+  /// `bytes` cut into whole chunks and a rest, each sliced.
+  Amount in_chunks(std::uint64_t bytes) const {
+    return bytes / chunk * amount(chunk) + amount(bytes % chunk);
   }
 };
 

@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/collective/choice.hpp"
 #include "core/collective/partition.hpp"
-#include "core/collective/settings.hpp"
+#include "core/collective/ring.hpp"
 #include "core/collective/step.hpp"
 #include "core/collective/traffic.hpp"
 
@@ -14,7 +15,9 @@ namespace rehearsal::collective {
 /// per channel in loops of n chunks. A lane is a channel.
 class RingAllReduce {
  public:
-  RingAllReduce(std::uint64_t bytes, Place place, const Settings& settings) noexcept;
+  /// `shape` outlives the expansion.
+  RingAllReduce(std::uint64_t bytes, std::uint32_t position, const Shape& shape,
+                const Choice& choice) noexcept;
 
   class Cursor {
    public:
@@ -22,7 +25,7 @@ class RingAllReduce {
     bool next(Step& step) noexcept;
 
    private:
-    Place place_;
+    Ring ring_;
     Slicing slicing_;
     Range part_;
     std::uint16_t channel_;
@@ -31,16 +34,18 @@ class RingAllReduce {
     std::uint64_t slice_offset_ = 0;  // in the chunk
   };
 
-  std::uint32_t lane_count() const noexcept { return place_.size > 1 ? channels_ : 0; }
+  std::uint32_t lane_count() const noexcept { return channels_; }
   Cursor lane(std::uint32_t index) const noexcept { return Cursor{*this, index}; }
   void append_sent(std::vector<Traffic>& out) const;
   void append_received(std::vector<Traffic>& out) const;
 
  private:
-  Traffic sent_on(std::uint32_t channel, std::uint32_t position) const noexcept;
+  /// What the rank at `index` of the ring sends on the channel; the peer is left to the caller.
+  Traffic sent_on(std::uint32_t channel, std::uint32_t index) const noexcept;
 
   std::uint64_t bytes_;
-  Place place_;
+  std::uint32_t position_;
+  const Shape* shape_;
   Slicing slicing_;
   std::uint32_t channels_;
 };

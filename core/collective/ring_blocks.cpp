@@ -20,25 +20,27 @@ std::uint64_t part_bytes_max(std::uint64_t bytes, std::uint32_t size, std::uint3
 
 }  // namespace
 
-RingBlocks::RingBlocks(Kind kind, std::uint64_t bytes, Place place,
-                       const Settings& settings) noexcept
+RingBlocks::RingBlocks(Kind kind, std::uint64_t bytes, std::uint32_t position, const Shape& shape,
+                       const Choice& choice) noexcept
     : kind_(kind),
       bytes_(bytes),
-      place_(place),
-      slicing_{align_up(settings.chunk.count()), settings.slices_per_chunk},
-      channels_(channels_for(bytes, settings.channels, settings.channel_bytes_min.count())) {}
+      position_(position),
+      shape_(&shape),
+      slicing_(Slicing::of(choice)),
+      channels_(choice.channels) {}
 
 RingBlocks::Cursor::Cursor(const RingBlocks& algorithm, std::uint32_t channel) noexcept
     : kind_(algorithm.kind_),
-      place_(algorithm.place_),
+      shape_(algorithm.shape_),
+      ring_(Ring::of(*shape_, channel, algorithm.position_)),
       slicing_(algorithm.slicing_),
       bytes_(algorithm.bytes_),
       channels_(algorithm.channels_),
       channel_(static_cast<std::uint16_t>(channel)),
-      part_bytes_max_(part_bytes_max(bytes_, place_.size, channels_, channel)) {}
+      part_bytes_max_(part_bytes_max(bytes_, ring_.size, channels_, channel)) {}
 
 Range RingBlocks::Cursor::chunk_of(std::uint32_t block) const noexcept {
-  const Range whole = block_of(bytes_, place_.size, block);
+  const Range whole = block_of(bytes_, ring_.size, block);
   const Range part = channel_part(whole.size(), channels_, channel_);
   const std::uint64_t begin = std::min(part.begin + chunk_offset_, part.end);
   const std::uint64_t end = std::min(begin + slicing_.chunk, part.end);
@@ -46,20 +48,23 @@ Range RingBlocks::Cursor::chunk_of(std::uint32_t block) const noexcept {
 }
 
 bool RingBlocks::Cursor::next(Step& step) noexcept {
-  const std::uint32_t n = place_.size;
+  const std::uint32_t n = ring_.size;
   const std::uint32_t first = kind_ == Kind::all_gather ? 0 : 1;
   for (; chunk_offset_ < part_bytes_max_; chunk_offset_ += slicing_.chunk, stage_ = 0) {
     for (; stage_ < n; ++stage_, slice_offset_ = 0) {
-      const Range chunk = chunk_of((place_.position + 2 * n - first - stage_) % n);
+      // Blocks are those of positions; who owns the one that comes by tells the ring.
+      const Range chunk =
+          chunk_of(shape_->ring_position(channel_, (ring_.index + 2 * n - first - stage_) % n));
       if (slice_offset_ >= chunk.size()) continue;
       const std::uint64_t bytes =
           std::min(slicing_.slice_bytes(chunk.size()), chunk.size() - slice_offset_);
       step = Step{.action = action_of(kind_, stage_, n),
-                  .from = place_.previous(),
-                  .to = place_.next(),
+                  .from = ring_.previous,
+                  .to = ring_.next,
                   .channel = channel_,
                   .offset = chunk.begin + slice_offset_,
-                  .bytes = bytes};
+                  .bytes = bytes,
+                  .wire = wire_bytes(slicing_.protocol, bytes)};
       slice_offset_ += bytes;
       return true;
     }
@@ -67,43 +72,36 @@ bool RingBlocks::Cursor::next(Step& step) noexcept {
   return false;
 }
 
-std::uint64_t RingBlocks::messages_of_part(std::uint64_t bytes) const noexcept {
-  return bytes / slicing_.chunk * slicing_.count(slicing_.chunk) +
-         slicing_.count(bytes % slicing_.chunk);
-}
-
-Traffic RingBlocks::sent_on(std::uint32_t channel, std::uint32_t position) const noexcept {
+Traffic RingBlocks::sent_on(std::uint32_t channel, std::uint32_t position,
+                            std::uint32_t next) const noexcept {
   // A rank sends every block but one: gathering, that of the next rank; scattering, its own.
-  const std::uint32_t n = place_.size;
-  const std::uint32_t left_out = kind_ == Kind::all_gather ? (position + 1) % n : position;
+  const std::uint32_t n = shape_->size();
+  const std::uint32_t left_out = kind_ == Kind::all_gather ? next : position;
   const auto part = [&](std::uint64_t block) {
-    return channel_part(block, channels_, channel).size();
+    return slicing_.in_chunks(channel_part(block, channels_, channel).size());
   };
-  const std::uint64_t small = part(bytes_ / n);
-  const std::uint64_t large = part(bytes_ / n + 1);
   const std::uint64_t large_count = bytes_ % n;
-  const std::uint64_t own = part(block_of(bytes_, n, left_out).size());
-  Traffic traffic{.peer = (position + 1) % n, .channel = static_cast<std::uint16_t>(channel)};
-  traffic.bytes = large_count * large + (n - large_count) * small - own;
-  traffic.messages = large_count * messages_of_part(large) +
-                     (n - large_count) * messages_of_part(small) - messages_of_part(own);
-  traffic.message_bytes_max = slicing_.message_bytes_max(
-      std::min(part_bytes_max(bytes_, n, channels_, channel), slicing_.chunk));
-  return traffic;
+  return {.peer = next,
+          .channel = static_cast<std::uint16_t>(channel),
+          .amount = large_count * part(bytes_ / n + 1) + (n - large_count) * part(bytes_ / n) -
+                    part(block_of(bytes_, n, left_out).size()),
+          .message_bytes_max = slicing_.message_bytes_max(
+              std::min(part_bytes_max(bytes_, n, channels_, channel), slicing_.chunk))};
 }
 
 void RingBlocks::append_sent(std::vector<Traffic>& out) const {
-  for (std::uint32_t channel = 0; channel < lane_count(); ++channel) {
-    const Traffic traffic = sent_on(channel, place_.position);
-    if (traffic.messages > 0) out.push_back(traffic);
+  for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+    const Traffic traffic = sent_on(channel, position_, shape_->next(channel, position_));
+    if (traffic.amount.messages > 0) out.push_back(traffic);
   }
 }
 
 void RingBlocks::append_received(std::vector<Traffic>& out) const {
-  for (std::uint32_t channel = 0; channel < lane_count(); ++channel) {
-    Traffic traffic = sent_on(channel, place_.previous());
-    traffic.peer = place_.previous();
-    if (traffic.messages > 0) out.push_back(traffic);
+  for (std::uint32_t channel = 0; channel < channels_; ++channel) {
+    const std::uint32_t previous = shape_->previous(channel, position_);
+    Traffic traffic = sent_on(channel, previous, position_);
+    traffic.peer = previous;
+    if (traffic.amount.messages > 0) out.push_back(traffic);
   }
 }
 

@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/collective/choice.hpp"
 #include "core/collective/partition.hpp"
-#include "core/collective/settings.hpp"
+#include "core/collective/ring.hpp"
 #include "core/collective/step.hpp"
 #include "core/collective/traffic.hpp"
 
@@ -17,7 +18,9 @@ class RingBlocks {
  public:
   enum class Kind : std::uint8_t { all_gather, reduce_scatter };
 
-  RingBlocks(Kind kind, std::uint64_t bytes, Place place, const Settings& settings) noexcept;
+  /// `shape` outlives the expansion and its cursors.
+  RingBlocks(Kind kind, std::uint64_t bytes, std::uint32_t position, const Shape& shape,
+             const Choice& choice) noexcept;
 
   class Cursor {
    public:
@@ -28,7 +31,8 @@ class RingBlocks {
     Range chunk_of(std::uint32_t block) const noexcept;
 
     Kind kind_;
-    Place place_;
+    const Shape* shape_;
+    Ring ring_;
     Slicing slicing_;
     std::uint64_t bytes_;
     std::uint32_t channels_;
@@ -39,18 +43,19 @@ class RingBlocks {
     std::uint64_t slice_offset_ = 0;  // in the chunk
   };
 
-  std::uint32_t lane_count() const noexcept { return place_.size > 1 ? channels_ : 0; }
+  std::uint32_t lane_count() const noexcept { return channels_; }
   Cursor lane(std::uint32_t index) const noexcept { return Cursor{*this, index}; }
   void append_sent(std::vector<Traffic>& out) const;
   void append_received(std::vector<Traffic>& out) const;
 
  private:
-  Traffic sent_on(std::uint32_t channel, std::uint32_t position) const noexcept;
-  std::uint64_t messages_of_part(std::uint64_t bytes) const noexcept;
+  /// What the rank at `position` sends to `next` on the channel.
+  Traffic sent_on(std::uint32_t channel, std::uint32_t position, std::uint32_t next) const noexcept;
 
   Kind kind_;
   std::uint64_t bytes_;
-  Place place_;
+  std::uint32_t position_;
+  const Shape* shape_;
   Slicing slicing_;
   std::uint32_t channels_;
 };

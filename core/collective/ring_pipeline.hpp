@@ -3,8 +3,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/collective/choice.hpp"
 #include "core/collective/partition.hpp"
-#include "core/collective/settings.hpp"
+#include "core/collective/ring.hpp"
 #include "core/collective/step.hpp"
 #include "core/collective/traffic.hpp"
 
@@ -17,8 +18,9 @@ class RingPipeline {
  public:
   enum class Kind : std::uint8_t { broadcast, reduce };
 
-  RingPipeline(Kind kind, std::uint64_t bytes, std::uint32_t root, Place place,
-               const Settings& settings) noexcept;
+  /// `shape` outlives the expansion.
+  RingPipeline(Kind kind, std::uint64_t bytes, std::uint32_t root, std::uint32_t position,
+               const Shape& shape, const Choice& choice) noexcept;
 
   class Cursor {
    public:
@@ -26,25 +28,26 @@ class RingPipeline {
     bool next(Step& step) noexcept;
 
    private:
+    Slicing slicing_;
     Step step_;  // all but offset and bytes stay the same
-    std::uint64_t chunk_;
     std::uint64_t end_;
   };
 
-  std::uint32_t lane_count() const noexcept { return place_.size > 1 ? channels_ : 0; }
+  std::uint32_t lane_count() const noexcept { return channels_; }
   Cursor lane(std::uint32_t index) const noexcept { return Cursor{*this, index}; }
   void append_sent(std::vector<Traffic>& out) const;
   void append_received(std::vector<Traffic>& out) const;
 
  private:
-  Action action() const noexcept;
-  void append(std::uint32_t peer, std::vector<Traffic>& out) const;
+  Action action(const Ring& ring) const noexcept;
+  void append(bool sent, std::vector<Traffic>& out) const;
 
   Kind kind_;
   std::uint64_t bytes_;
   std::uint32_t root_;
-  Place place_;
-  std::uint64_t chunk_;
+  std::uint32_t position_;
+  const Shape* shape_;
+  Slicing slicing_;
   std::uint32_t channels_;
 };
 

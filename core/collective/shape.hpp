@@ -23,8 +23,20 @@ class Shape {
     std::uint32_t rail = 0;  ///< the rail nearest to this rank
   };
 
-  /// `members` in the communicator's order.
-  explicit Shape(std::span<const Member> members);
+  /// By which rails rings leave a node (rails.hpp).
+  enum class Crossing : std::uint8_t {
+    none,       ///< by the one they entered it by
+    free,       ///< by their last rank's own
+    alternate,  ///< the same, but pairs of channels run against each other and change places on odd
+                ///< nodes, so that between nodes no ring changes its rail
+  };
+
+  /// `members` in the communicator's order. `alternate` where that does not keep rings on their
+  /// rails (an odd number of them, ranks that share one) is `none`.
+  explicit Shape(std::span<const Member> members, Crossing crossing = Crossing::none);
+  /// The same, but all rings follow the communicator's order: nothing is known of the inside of
+  /// nodes.
+  static Shape in_order(std::span<const Member> members);
   /// One rank a node, one rail.
   static Shape flat(std::uint32_t size);
 
@@ -56,6 +68,12 @@ class Shape {
     return heads_[node * rails_.size() + channel % rails_.size()];
   }
 
+  /// False: made by in_order().
+  bool knows_nodes() const noexcept { return !in_order_; }
+  Crossing crossing() const noexcept { return crossing_; }
+  /// Whether a rank of the node stands nearest to the rail.
+  bool stands_on(std::uint32_t node, std::uint32_t rail) const noexcept;
+
   /// Where a rank stands on the channel's ring (0 is the head of node 0), and back.
   std::uint32_t ring_index(std::uint32_t channel, std::uint32_t position) const noexcept;
   std::uint32_t ring_position(std::uint32_t channel, std::uint32_t index) const noexcept;
@@ -63,6 +81,14 @@ class Shape {
   std::uint32_t previous(std::uint32_t channel, std::uint32_t position) const noexcept;
 
  private:
+  /// How a channel's ring goes through a node.
+  struct Walk {
+    std::uint32_t head = 0;
+    bool up = false;
+  };
+  Walk walk(std::uint32_t node, std::uint32_t channel) const noexcept;
+  bool alternates() const noexcept;
+
   std::vector<Member> members_;            // by position; nodes renumbered
   std::vector<std::uint32_t> local_;       // by position
   std::vector<std::uint32_t> by_node_;     // positions, node by node
@@ -70,6 +96,8 @@ class Shape {
   std::vector<std::uint32_t> rails_;
   std::vector<std::uint32_t> heads_;  // by node × rail
   std::uint32_t group_ = 1;
+  Crossing crossing_ = Crossing::none;
+  bool in_order_ = false;
 };
 
 }  // namespace rehearsal::collective

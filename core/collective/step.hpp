@@ -34,7 +34,8 @@ struct Step {
   /// Where the bytes stand. Rings, broadcast, reduce: in the op's whole array of S bytes.
   /// all_to_all, gather, scatter, send, recv: in the message of that pair of ranks.
   std::uint64_t offset = 0;
-  std::uint64_t bytes = 0;  ///< size of the message (wire payload)
+  std::uint64_t bytes = 0;  ///< of data
+  std::uint64_t wire = 0;   ///< size of the message: the data and the protocol's flags
 };
 
 }  // namespace rehearsal::collective

@@ -55,8 +55,7 @@ struct Coordinator::State {
   void run_request(SessionId id, const protocol::RunRequest& message);
   /// Has the drill planned; `then` gets the plan, if the session is still here.
   using Then = std::function<void(PlannedDrill, Instant)>;
-  Result<void> plan_first(SessionId id, const std::string& text, const std::string& file,
-                          Then then);
+  Result<void> plan_first(SessionId id, DrillRequest request, Then then);
   void send_plan(SessionId id, const PlannedDrill& planned);
   Result<void> start_run(SessionId id, const std::string& wanted_hash, PlannedDrill planned,
                          Instant now);

@@ -72,7 +72,8 @@ void to_message(const KeyedAddress& address, protocol::ConnectionAddress& messag
 }
 
 std::optional<KeyedAddress> from_message(const protocol::ConnectionAddress& message) {
-  if (message.channel() > std::numeric_limits<std::uint16_t>::max() || message.use() > 1) {
+  if (message.channel() > std::numeric_limits<std::uint16_t>::max() ||
+      message.use() > static_cast<std::uint32_t>(plan::kConnectionUseLast)) {
     return std::nullopt;
   }
   return KeyedAddress{.key = {.job = JobIndex{message.job()},

@@ -3,6 +3,7 @@
 
 #include "core/coordination/coordinator_state.hpp"
 #include "core/coordination/messages.hpp"
+#include "core/plan/connection_estimate.hpp"
 #include "core/protocol/frame.hpp"
 
 namespace rehearsal::coordination {
@@ -44,15 +45,28 @@ void Coordinator::State::profile_part(SessionId id, const protocol::ProfilePart&
   outbox.send(id, std::move(envelope));
 }
 
-Result<void> Coordinator::State::plan_first(SessionId id, const std::string& text,
-                                            const std::string& file, Then then) {
+namespace {
+
+/// The drill of a PlanRequest or RunRequest.
+template <typename Message>
+DrillRequest drill_of(const Message& message) {
+  DrillRequest request{message.drill_text(), one_line(message.drill_file()), {}};
+  for (const protocol::NodeFile& node : message.nodes())
+    request.nodes.push_back({one_line(node.name()), node.text()});
+  return request;
+}
+
+}  // namespace
+
+Result<void> Coordinator::State::plan_first(SessionId id, DrillRequest request, Then then) {
   if (plannings.contains(id)) {
     return fail(ErrorCode::refused, ErrorSource::control,
                 "a plan is being made for this session: wait for it");
   }
-  const ComputationId computation = outbox.compute(
-      [text, file, inventories = agents.inventories(), profiles = shelves.at(id).profiles()]() {
-        return Computation{plan_drill(text, file, inventories, profiles)};
+  const ComputationId computation =
+      outbox.compute([request = std::move(request), inventories = agents.inventories(),
+                      profiles = shelves.at(id).profiles()]() {
+        return Computation{plan_drill(request, inventories, profiles)};
       });
   plannings.emplace(id, Planning{computation, std::move(then)});
   return {};
@@ -60,7 +74,7 @@ Result<void> Coordinator::State::plan_first(SessionId id, const std::string& tex
 
 void Coordinator::State::plan_request(SessionId id, const protocol::PlanRequest& message) {
   const Result<void> begun =
-      plan_first(id, message.drill_text(), one_line(message.drill_file()),
+      plan_first(id, drill_of(message),
                  [this, id](const PlannedDrill& planned, Instant) { send_plan(id, planned); });
   if (!begun) send_failure(id, begun.error());
 }
@@ -94,7 +108,7 @@ void Coordinator::State::run_request(SessionId id, const protocol::RunRequest& m
   };
   if (const Result<void> free = check_free(); !free) return refuse(free.error());
   const Result<void> begun =
-      plan_first(id, message.drill_text(), one_line(message.drill_file()),
+      plan_first(id, drill_of(message),
                  [this, id, refuse, wanted_hash = one_line(message.plan_hash())](
                      PlannedDrill planned, Instant now) {
                    const auto started = start_run(id, wanted_hash, std::move(planned), now);
@@ -133,6 +147,7 @@ Result<void> Coordinator::State::start_run(SessionId id, const std::string& want
                 "the plan is now " + planned.hash + ", not " + wanted_hash +
                     ": the drill, a profile or the agents have changed; plan again");
   }
+  RETURN_IF_ERROR(plan::check_connections(*planned.plan));
   RunSetup setup;
   setup.id = "e" + std::to_string(options.epoch) + "-r" + std::to_string(++runs_begun) + "-" +
              random_hex(4);

@@ -19,8 +19,19 @@ struct PlannedDrill {
   std::string table;  ///< for people
 };
 
-/// Plans a drill on the agents that are here. `file` names it in errors.
-Result<PlannedDrill> plan_drill(const std::string& text, const std::string& file,
+/// A drill as an operator sends it.
+struct DrillRequest {
+  struct NodeFile {
+    std::string name;  ///< as in the drill
+    std::string text;  ///< in any form that core/fabric reads
+  };
+  std::string text;
+  std::string file;  ///< names it in errors
+  std::vector<NodeFile> nodes;
+};
+
+/// Plans a drill on the agents that are here.
+Result<PlannedDrill> plan_drill(const DrillRequest& request,
                                 const std::vector<plan::Inventory>& inventories,
                                 const Profiles& profiles);
 

@@ -131,15 +131,43 @@ std::optional<Wrong> check(const CollectiveSettings& collectives) {
   if (collectives.channel_bytes_min.count() == 0) {
     return Wrong{"channel_bytes_min", "is 0B", "expected at least 1B"};
   }
+  if (collectives.cross_nic > collective::kCrossNicMax) {
+    return Wrong{"cross_nic", "is " + std::to_string(collectives.cross_nic),
+                 "expected 0, 1 or 2, as for NCCL_CROSS_NIC"};
+  }
+  if (collectives.pxn_level > collective::kPxnLevelMax) {
+    return Wrong{"pxn_level", "is " + std::to_string(collectives.pxn_level),
+                 "expected 0, 1 or 2, as for NCCL_P2P_PXN_LEVEL"};
+  }
   return std::nullopt;
 }
 
-std::optional<Wrong> check(const LocalSettings& local) {
-  if (local.rate.bits_per_second() == 0) {
+std::optional<Wrong> check(const ForcedChoices& forced) {
+  using collective::Algorithm;
+  if (forced.algorithm == Algorithm::collnet_direct ||
+      forced.algorithm == Algorithm::collnet_chain) {
+    return Wrong{"algorithm",
+                 std::string(to_string(*forced.algorithm)) +
+                     " needs a network plugin that reduces in the switches (SHARP), and there is "
+                     "none here",
+                 "another algorithm, like ring, tree or nvls_tree"};
+  }
+  const auto& nccl = forced.nccl;
+  if (nccl.channels_min && nccl.channels_max && *nccl.channels_min > *nccl.channels_max) {
+    return Wrong{"channels_min",
+                 "is " + std::to_string(*nccl.channels_min) + ", more than channels_max",
+                 "expected at most " + std::to_string(*nccl.channels_max)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Wrong> check(const LocalWishes& local) {
+  if (local.rate && local.rate->bits_per_second() == 0) {
     return Wrong{"rate", "is 0bit/s: nothing would ever be handed over",
                  "expected a rate, like 2400Gbit/s"};
   }
-  return check_span("latency", local.latency, Duration::zero(), std::chrono::seconds{1});
+  return check_span("latency", local.latency.value_or(Duration::zero()), Duration::zero(),
+                    std::chrono::seconds{1});
 }
 
 std::optional<Wrong> check(const Limits& limits) {
@@ -174,11 +202,36 @@ std::optional<Wrong> check(const Expectation& expectation) {
                "at_most: with a duration above zero, like 20ms, and no at_least"};
 }
 
+namespace {
+
+bool is_printable(std::string_view text) {
+  return std::ranges::none_of(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
+std::optional<Wrong> check_node(const DrillJob& job) {
+  if (job.node.size() > kProfileNameMax || !is_printable(job.node)) {
+    return Wrong{"node", in_quotes(job.node) + " can be no file or node",
+                 "a file beside the drill, or the name of a usual node"};
+  }
+  if (!job.node.empty() && job.ranks_per_host != 0) {
+    return Wrong{"ranks_per_host", "does not go with node", "ranks_per_node and nodes_per_host"};
+  }
+  if (!job.node.empty()) return std::nullopt;
+  if (job.ranks_per_node != 0) {
+    return Wrong{"ranks_per_node", "needs node", "name the node, like node: h100"};
+  }
+  if (job.nodes_per_host != 0) {
+    return Wrong{"nodes_per_host", "needs node", "name the node, like node: h100"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<Wrong> check(const DrillJob& job) {
   if (!is_name(job.name)) return wrong_name("name", job.name);
-  const bool printable = std::ranges::none_of(
-      job.profile, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-  if (job.profile.empty() || job.profile.size() > kProfileNameMax || !printable) {
+  if (job.profile.empty() || job.profile.size() > kProfileNameMax || !is_printable(job.profile)) {
     return Wrong{"profile", in_quotes(job.profile) + " can be no file or profile",
                  "a file beside the drill, or the name of a shipped profile"};
   }
@@ -188,6 +241,7 @@ std::optional<Wrong> check(const DrillJob& job) {
     return Wrong{"ranks_per_host", "is " + std::to_string(job.ranks_per_host),
                  "expected 1 to " + std::to_string(kRanksPerHostMax)};
   }
+  if (auto wrong = check_node(job)) return wrong;
   return check_names("nics", "NIC", job.nics, kNicsMax);
 }
 
@@ -203,6 +257,15 @@ std::optional<Wrong> check(const Drill& drill) {
     return Wrong{"jobs", "two jobs are named " + in_quotes(job.name),
                  "every job a name of its own"};
   }
+  const bool has_node =
+      std::ranges::any_of(drill.jobs, [](const DrillJob& job) { return !job.node.empty(); });
+  if (!drill.forced.needs_node.empty() && !has_node) {
+    return Wrong{"collectives",
+                 drill.forced.needs_node +
+                     " means something on known nodes alone, and no job has "
+                     "a node",
+                 "name it in the job, like node: h100"};
+  }
   if (drill.expectations.size() > kExpectationsMax) {
     return Wrong{"expectations", std::to_string(drill.expectations.size()) + " expectations",
                  "at most " + std::to_string(kExpectationsMax)};
@@ -217,6 +280,7 @@ Result<void> check_all(const Drill& drill) {
   }
   RETURN_IF_ERROR(checked(drill.transport, "transport."));
   RETURN_IF_ERROR(checked(drill.collectives, "collectives."));
+  RETURN_IF_ERROR(checked(drill.forced, "collectives."));
   RETURN_IF_ERROR(checked(drill.local, "local."));
   RETURN_IF_ERROR(checked(drill.limits, "limits."));
   for (std::size_t i = 0; i < drill.expectations.size(); ++i) {

@@ -40,7 +40,9 @@ struct Wrong {
 
 std::optional<Wrong> check(const TransportSettings& transport);
 std::optional<Wrong> check(const CollectiveSettings& collectives);
-std::optional<Wrong> check(const LocalSettings& local);
+std::optional<Wrong> check(const LocalWishes& local);
+/// What a drill forces; the keys are those of `collectives`.
+std::optional<Wrong> check(const ForcedChoices& forced);
 std::optional<Wrong> check(const Limits& limits);
 std::optional<Wrong> check(const Expectation& expectation);
 /// One job by itself: names, hosts and NICs listed twice.

@@ -4,11 +4,34 @@
 #include <cstdint>
 
 #include "core/base/ids.hpp"
+#include "core/profile/op.hpp"
 
 namespace rehearsal::plan {
 
-/// Collectives and point-to-point ops have connections of their own, as in NCCL.
-enum class ConnectionUse : std::uint8_t { collective, point_to_point };
+/// What a connection is for; ops of different uses never share one. NCCL keeps what passes between
+/// two ranks directly apart from rings and trees, as that takes other NICs (src/enqueue.cc,
+/// connIndex), and sends and receives may run beside an all_to_all of their communicator.
+enum class ConnectionUse : std::uint8_t {
+  collective,      ///< rings, trees
+  point_to_point,  ///< send, recv
+  exchange,        ///< all_to_all, gather, scatter
+};
+inline constexpr ConnectionUse kConnectionUseLast = ConnectionUse::exchange;
+
+constexpr ConnectionUse use_of(profile::OpKind kind) {
+  using profile::OpKind;
+  switch (kind) {
+    case OpKind::send:
+    case OpKind::recv:
+      return ConnectionUse::point_to_point;
+    case OpKind::all_to_all:
+    case OpKind::gather:
+    case OpKind::scatter:
+      return ConnectionUse::exchange;
+    default:
+      return ConnectionUse::collective;
+  }
+}
 
 /// Who a connection is: one direction, source → destination, with its own credits. Unique in a run.
 struct ConnectionKey {

@@ -1,56 +1,104 @@
 #include "core/plan/connection_estimate.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/plan/placement.hpp"
 
 namespace rehearsal::plan {
 namespace {
 
 using profile::OpKind;
 
-// What a communicator is used for, as far as connections go.
+// What a communicator is used for, as far as connections go: how many ends of them.
 struct Use {
-  bool ring = false;                                        ///< neighbours only
-  bool all_to_all = false;                                  ///< every pair
-  bool star = false;                                        ///< gather, scatter: pairs with a root
+  /// Of every member: to its neighbours. Algorithms have neighbours of their own.
+  std::map<collective::Algorithm, std::uint64_t> neighbour_ends;
+  std::uint64_t others_ends = 0;  ///< of every member, for each other member
+  std::uint64_t star_ends = 0;    ///< gather, scatter: pairs with a root
+  std::uint64_t pair_ends = 0;    ///< of each of `pairs`, at either end
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;  ///< send and recv, by position
 };
 
-void note(const profile::Op& op, const profile::RankClass& ranks,
-          const profile::Communicator& communicator, Use& use) {
-  switch (op.kind) {
-    case OpKind::compute:
-    case OpKind::recv:
-      return;  // its send is counted
-    case OpKind::send:
-      for (const Rank rank : ranks.ranks) use.pairs.insert({communicator.position(rank), op.peer});
-      return;
-    case OpKind::all_to_all:
-      use.all_to_all = true;
-      return;
-    case OpKind::gather:
-    case OpKind::scatter:
-      use.star = true;
+// Ends of a member's connections to its neighbours, or (direct) to each other member.
+void note_collective(const collective::Choice& choice, std::uint32_t rails, std::uint32_t size,
+                     Use& use) {
+  using collective::Algorithm;
+  constexpr std::uint64_t kTreeEnds = 8;  // a parent and three children, both ways
+  const auto steps = static_cast<std::uint64_t>(std::bit_width(size));
+  std::uint64_t ends = 0;
+  switch (choice.algorithm) {
+    case Algorithm::tree:
+      ends = kTreeEnds * choice.channels;
+      break;
+    case Algorithm::nvls:
+    case Algorithm::nvls_tree:
+      ends = kTreeEnds * choice.channels * rails;
+      break;
+    case Algorithm::pat:
+    case Algorithm::halving_doubling:
+      ends = 4 * steps * choice.channels;
+      break;
+    case Algorithm::direct:
+      use.others_ends = std::max<std::uint64_t>(use.others_ends, 2 * choice.channels);
       return;
     default:
-      use.ring = true;
-      return;
+      ends = std::uint64_t{2} * choice.channels;
+      break;
   }
+  std::uint64_t& most = use.neighbour_ends[choice.algorithm];
+  most = std::max(most, ends);
 }
 
-std::vector<Use> uses_of(const profile::Profile& profile) {
-  std::vector<Use> uses(profile.communicators.size());
-  for (const profile::RankClass& ranks : profile.classes) {
-    for (const profile::Op& op : ranks.ops) {
-      if (op.kind == OpKind::compute) continue;
-      note(op, ranks, profile.communicators[op.communicator.value], uses[op.communicator.value]);
+class Uses {
+ public:
+  Uses(const Plan& plan, JobIndex job) : plan_(plan), job_(job) {
+    const PlannedJob& planned = plan.jobs[job.value];
+    uses_.resize(planned.profile->communicators.size());
+    for (const profile::RankClass& ranks : planned.profile->classes) {
+      for (const profile::Op& op : ranks.ops) {
+        if (op.kind != OpKind::compute) note(planned, op, ranks);
+      }
     }
   }
-  return uses;
-}
+  const Use& operator[](std::size_t communicator) const { return uses_[communicator]; }
+  std::size_t size() const { return uses_.size(); }
+
+ private:
+  void note(const PlannedJob& planned, const profile::Op& op, const profile::RankClass& ranks) {
+    if (op.kind == OpKind::recv) return;  // its send is counted
+    const auto& communicator = planned.profile->communicators[op.communicator.value];
+    Use& use = uses_[op.communicator.value];
+    const collective::Choice choice = choice_of(plan_, job_, op);
+    const std::uint64_t per_peer =
+        choice.channels_per_peer != 0 ? choice.channels_per_peer : choice.channels;
+    switch (op.kind) {
+      case OpKind::send:
+        use.pair_ends = std::max(use.pair_ends, per_peer);
+        for (const Rank rank : ranks.ranks)
+          use.pairs.insert({communicator.position(rank), op.peer});
+        return;
+      case OpKind::all_to_all:
+        use.others_ends = std::max(use.others_ends, 2 * per_peer);
+        return;
+      case OpKind::gather:
+      case OpKind::scatter:
+        use.star_ends = std::max(use.star_ends, 2 * per_peer);
+        return;
+      default:
+        break;
+    }
+    note_collective(choice, planned.node ? planned.node->rails : 1, communicator.size(), use);
+  }
+
+  const Plan& plan_;
+  JobIndex job_;
+  std::vector<Use> uses_;
+};
 
 }  // namespace
 
@@ -69,28 +117,28 @@ Result<void> check_connections(const Plan& plan) {
 
 std::vector<std::uint64_t> connections_per_host_most(const Plan& plan) {
   std::vector<std::uint64_t> ends(plan.hosts.size(), 0);
-  const std::uint64_t ring_ends = 2ULL * plan.collectives.channels;
-  const std::uint64_t pair_ends = plan.collectives.point_to_point_channels;
-  for (const PlannedJob& job : plan.jobs) {
-    const std::vector<Use> uses = uses_of(*job.profile);
+  for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
+    const PlannedJob& planned = plan.jobs[job];
+    const Uses uses{plan, JobIndex{job}};
     for (std::size_t i = 0; i < uses.size(); ++i) {
-      const auto& ranks = job.profile->communicators[i].ranks;
+      const Use& use = uses[i];
+      const auto& ranks = planned.profile->communicators[i].ranks;
       const auto host_of = [&](std::uint32_t position) {
-        return job.bindings[ranks[position].value].host.value;
+        return planned.bindings[ranks[position].value].host.value;
       };
       std::map<std::uint32_t, std::uint64_t> members;  // by host
-      for (const Rank rank : ranks) ++members[job.bindings[rank.value].host.value];
+      for (const Rank rank : ranks) ++members[planned.bindings[rank.value].host.value];
       for (const auto& [host, here] : members) {
         const std::uint64_t others = ranks.size() - here;
         if (others == 0) continue;
-        if (uses[i].ring) ends[host] += here * ring_ends;
-        if (uses[i].all_to_all) ends[host] += 2 * here * others * pair_ends;
-        if (uses[i].star && !uses[i].all_to_all) ends[host] += 2 * ranks.size() * pair_ends;
+        for (const auto& [algorithm, most] : use.neighbour_ends) ends[host] += here * most;
+        ends[host] += here * others * use.others_ends;
+        if (use.others_ends == 0) ends[host] += ranks.size() * use.star_ends;
       }
-      for (const auto& [source, destination] : uses[i].pairs) {
+      for (const auto& [source, destination] : use.pairs) {
         if (host_of(source) == host_of(destination)) continue;
-        ends[host_of(source)] += pair_ends;
-        ends[host_of(destination)] += pair_ends;
+        ends[host_of(source)] += use.pair_ends;
+        ends[host_of(destination)] += use.pair_ends;
       }
     }
   }

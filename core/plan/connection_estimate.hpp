@@ -7,7 +7,7 @@
 
 namespace rehearsal::plan {
 
-/// Refuses a plan of which a host would hold more than kConnectionsPerHostMax.
+/// Refuses to run a plan of which a host would hold more than kConnectionsPerHostMax.
 Result<void> check_connections(const Plan& plan);
 
 /// At most how many connections each host of the plan is an end of, without listing them; local

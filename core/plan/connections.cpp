@@ -11,16 +11,17 @@ namespace {
 /// One class's use of connections, from the side of its ranks on one host.
 class Collector {
  public:
-  Collector(const Plan& plan, HostIndex host) : plan_(plan), rails_(plan), host_(host) {}
+  Collector(const Plan& plan, HostIndex host) : plan_(plan), host_(host) {}
 
   void add_job(JobIndex job) {
     OpExpander expander{plan_, job};
+    const Rails rails{plan_, job};
     const PlannedJob& planned = plan_.jobs[job.value];
     for (const profile::RankClass& rank_class : planned.profile->classes) {
       const auto ops = distinct_communication(rank_class);
       for (const Rank rank : rank_class.ranks)
         if (planned.bindings[rank.value].host == host_)
-          for (const RepeatedOp& repeated : ops) add_op(job, expander, rank, *repeated.op);
+          for (const RepeatedOp& repeated : ops) add_op(job, expander, rails, rank, *repeated.op);
     }
   }
 
@@ -35,11 +36,12 @@ class Collector {
   }
 
  private:
-  void add_op(JobIndex job, OpExpander& expander, Rank rank, const profile::Op& op) {
+  void add_op(JobIndex job, OpExpander& expander, const Rails& rails, Rank rank,
+              const profile::Op& op) {
     const collective::Expansion expansion = expander.expand(op, rank);
     const auto& bindings = plan_.jobs[job.value].bindings;
-    const auto use = profile::is_point_to_point(op.kind) ? ConnectionUse::point_to_point
-                                                         : ConnectionUse::collective;
+    const ConnectionUse use = use_of(op.kind);
+    const std::uint32_t credits = expander.choice(op).credits;
     const auto add = [&](bool sent) {
       traffic_.clear();
       sent ? expansion.append_sent(traffic_) : expansion.append_received(traffic_);
@@ -47,6 +49,14 @@ class Collector {
         const Rank peer = expander.rank_at(op, traffic.peer);
         const bool local = bindings[peer.value].host == host_;
         if (local && !sent) continue;  // the source has it
+        const Rails::End here{rank, expander.position(op, rank)};
+        const Rails::End there{peer, traffic.peer};
+        NicIndex nic = bindings[rank.value].nic;  // where it is handed over, no NIC is used
+        if (!local) {
+          const auto& shape = expander.shape(op);
+          nic = sent ? rails.route(shape, use, traffic.channel, here, there).departure
+                     : rails.route(shape, use, traffic.channel, there, here).arrival;
+        }
         auto& specs = local ? result_.local : sent ? result_.outgoing : result_.incoming;
         specs.push_back({.index = {},
                          .key = {.job = job,
@@ -55,9 +65,8 @@ class Collector {
                                  .destination = sent ? peer : rank,
                                  .channel = traffic.channel,
                                  .use = use},
-                         .nic = sent ? bindings[rank.value].nic
-                                     : rails_.arrival(bindings[peer.value], bindings[rank.value]),
-                         .credits = plan_.collectives.credits,
+                         .nic = nic,
+                         .credits = credits,
                          .message_bytes_max = traffic.message_bytes_max});
       }
     };
@@ -65,23 +74,25 @@ class Collector {
     add(false);
   }
 
-  /// Sorts by key and keeps one of each, with the largest message of all.
+  /// Sorts by key and keeps one of each, with the largest message and the most credits of all: ops
+  /// share a connection, and each keeps to its own credits.
   static void merge(std::vector<ConnectionSpec>& specs) {
     std::sort(specs.begin(), specs.end(),
               [](const ConnectionSpec& a, const ConnectionSpec& b) { return a.key < b.key; });
     std::size_t kept = 0;
     for (std::size_t i = 0; i < specs.size(); ++i) {
-      if (kept > 0 && specs[kept - 1].key == specs[i].key)
-        specs[kept - 1].message_bytes_max =
-            std::max(specs[kept - 1].message_bytes_max, specs[i].message_bytes_max);
-      else
+      if (kept == 0 || specs[kept - 1].key != specs[i].key) {
         specs[kept++] = specs[i];
+        continue;
+      }
+      ConnectionSpec& spec = specs[kept - 1];
+      spec.message_bytes_max = std::max(spec.message_bytes_max, specs[i].message_bytes_max);
+      spec.credits = std::max(spec.credits, specs[i].credits);
     }
     specs.resize(kept);
   }
 
   const Plan& plan_;
-  Rails rails_;
   HostIndex host_;
   Connections result_;
   std::vector<collective::Traffic> traffic_;

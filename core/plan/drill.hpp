@@ -20,6 +20,13 @@ struct DrillJob {
   /// Data NICs by name, on every host the same; empty: all data NICs of the host. Rank r of a host
   /// uses the NIC with index (r within its host) mod count.
   std::vector<std::string> nics;
+  /// The multi-GPU node that ranks stand on: a usual one (h100), or a file beside the drill; empty:
+  /// nothing is known of nodes, each host counts as one.
+  std::string node = {};
+  /// Ranks on each node, one a GPU; zero: one for every GPU of the node. With a node only.
+  std::uint32_t ranks_per_node = 0;
+  /// Nodes that share a host; zero: as even as they go. With a node only.
+  std::uint32_t nodes_per_host = 0;
 
   bool operator==(const DrillJob&) const = default;
 };
@@ -30,7 +37,8 @@ struct Drill {
   std::vector<DrillJob> jobs;
   TransportSettings transport;
   CollectiveSettings collectives;
-  LocalSettings local;
+  ForcedChoices forced;
+  LocalWishes local;
   SyncMode synchronisation = SyncMode::iteration;
   std::uint32_t iterations = 20;
   std::uint64_t seed = 1;

@@ -1,11 +1,14 @@
 #include "core/plan/drill_text.hpp"
 
-#include <functional>
 #include <limits>
 #include <optional>
+#include <tuple>
 #include <utility>
 
+#include "core/fabric/node.hpp"
 #include "core/plan/checks.hpp"
+#include "core/plan/collectives_text.hpp"
+#include "core/plan/drill_keys.hpp"
 #include "core/plan/host_list.hpp"
 #include "core/yaml/yaml.hpp"
 
@@ -14,29 +17,6 @@ namespace {
 
 using yaml::Mapping;
 using yaml::Node;
-
-// Puts the value of `key`, read by a member of Node or a function of one, into `target` if the key
-// is there.
-template <typename Value, typename Read>
-Result<void> take(const Mapping& mapping, std::string_view key, Value& target, Read read) {
-  const std::optional<Node> node = mapping.optional(key);
-  if (!node) return {};
-  ASSIGN_OR_RETURN(target, std::invoke(read, *node));
-  return {};
-}
-
-auto count_up_to(std::uint32_t most) {
-  return [most](const Node& node) { return node.integer32(1, most); };
-}
-
-// Blames the key that a check names, or the whole group where that key is not written.
-template <typename Group>
-Result<void> checked(const Group& group, const Mapping& mapping) {
-  const std::optional<Wrong> wrong = check(group);
-  if (!wrong) return {};
-  if (const auto node = mapping.optional(wrong->key)) return node->wrong(wrong->what, wrong->right);
-  return mapping.wrong(std::string(wrong->key) + ": " + wrong->what, wrong->right);
-}
 
 Result<std::vector<std::string>> read_names(const Node& node) {
   ASSIGN_OR_RETURN(const auto items, node.items());
@@ -67,7 +47,8 @@ Result<std::vector<std::string>> read_hosts(const Node& node) {
 
 Result<DrillJob> read_job(const Node& node) {
   ASSIGN_OR_RETURN(const Mapping mapping,
-                   node.as_mapping({"name", "profile", "hosts", "ranks_per_host", "nics"}));
+                   node.as_mapping({"name", "profile", "hosts", "ranks_per_host", "nics", "node",
+                                    "ranks_per_node", "nodes_per_host"}));
   DrillJob job;
   ASSIGN_OR_RETURN(const Node profile, mapping.required("profile"));
   ASSIGN_OR_RETURN(const Node hosts, mapping.required("hosts"));
@@ -78,6 +59,11 @@ Result<DrillJob> read_job(const Node& node) {
   RETURN_IF_ERROR(
       take(mapping, "ranks_per_host", job.ranks_per_host, count_up_to(kRanksPerHostMax)));
   RETURN_IF_ERROR(take(mapping, "nics", job.nics, read_names));
+  RETURN_IF_ERROR(take(mapping, "node", job.node, &Node::text));
+  RETURN_IF_ERROR(
+      take(mapping, "ranks_per_node", job.ranks_per_node, count_up_to(fabric::kGpusMax)));
+  RETURN_IF_ERROR(
+      take(mapping, "nodes_per_host", job.nodes_per_host, count_up_to(kRanksPerHostMax)));
   RETURN_IF_ERROR(checked(job, mapping));
   return job;
 }
@@ -105,30 +91,9 @@ Result<TransportSettings> read_transport(const Node& node) {
   return transport;
 }
 
-Result<CollectiveSettings> read_collectives(const Node& node) {
-  ASSIGN_OR_RETURN(const Mapping mapping,
-                   node.as_mapping({"channels", "chunk", "slices_per_chunk", "pipeline_chunk",
-                                    "point_to_point_chunk", "point_to_point_channels", "credits",
-                                    "channel_bytes_min"}));
-  CollectiveSettings settings;
-  RETURN_IF_ERROR(take(mapping, "channels", settings.channels, count_up_to(kChannelsMax)));
-  RETURN_IF_ERROR(take(mapping, "chunk", settings.chunk, &Node::bytes));
-  RETURN_IF_ERROR(take(mapping, "slices_per_chunk", settings.slices_per_chunk,
-                       count_up_to(kSlicesPerChunkMax)));
-  RETURN_IF_ERROR(take(mapping, "pipeline_chunk", settings.pipeline_chunk, &Node::bytes));
-  RETURN_IF_ERROR(
-      take(mapping, "point_to_point_chunk", settings.point_to_point_chunk, &Node::bytes));
-  RETURN_IF_ERROR(take(mapping, "point_to_point_channels", settings.point_to_point_channels,
-                       count_up_to(kChannelsMax)));
-  RETURN_IF_ERROR(take(mapping, "credits", settings.credits, count_up_to(kCreditsMax)));
-  RETURN_IF_ERROR(take(mapping, "channel_bytes_min", settings.channel_bytes_min, &Node::bytes));
-  RETURN_IF_ERROR(checked(settings, mapping));
-  return settings;
-}
-
-Result<LocalSettings> read_local(const Node& node) {
+Result<LocalWishes> read_local(const Node& node) {
   ASSIGN_OR_RETURN(const Mapping mapping, node.as_mapping({"rate", "latency"}));
-  LocalSettings local;
+  LocalWishes local;
   RETURN_IF_ERROR(take(mapping, "rate", local.rate, &Node::bit_rate));
   RETURN_IF_ERROR(take(mapping, "latency", local.latency, &Node::duration));
   RETURN_IF_ERROR(checked(local, mapping));
@@ -179,7 +144,9 @@ Result<Drill> parse_drill(std::string_view text, std::string file_name) {
   ASSIGN_OR_RETURN(drill.name, name.text());
   ASSIGN_OR_RETURN(drill.jobs, read_jobs(jobs));
   RETURN_IF_ERROR(take(mapping, "transport", drill.transport, read_transport));
-  RETURN_IF_ERROR(take(mapping, "collectives", drill.collectives, read_collectives));
+  if (const auto collectives = mapping.optional("collectives")) {
+    ASSIGN_OR_RETURN(std::tie(drill.collectives, drill.forced), read_collectives(*collectives));
+  }
   RETURN_IF_ERROR(take(mapping, "local", drill.local, read_local));
   RETURN_IF_ERROR(take(mapping, "synchronisation", drill.synchronisation, [](const Node& mode) {
     return mode.one_of({SyncMode::free, SyncMode::iteration, SyncMode::phase});

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
-#include <tuple>
-#include <unordered_map>
+#include <numeric>
+#include <optional>
 
 #include "core/plan/op_traffic.hpp"
 #include "core/plan/plan.hpp"
@@ -11,20 +11,25 @@ namespace rehearsal::plan {
 
 namespace {
 
-/// A NIC of the plan as one number, so that pairs of NICs make a key.
-constexpr std::uint64_t endpoint(const Binding& binding) {
-  return std::uint64_t{binding.host.value} << 8 | binding.nic.value;
-}
-constexpr HostIndex host_of(std::uint64_t endpoint) {
-  return HostIndex{static_cast<std::uint32_t>(endpoint >> 8)};
-}
-constexpr NicIndex nic_of(std::uint64_t endpoint) {
-  return NicIndex{static_cast<std::uint32_t>(endpoint & 0xff)};
-}
+/// Numbers the NICs of a plan through, in order of hosts.
+class NicNumbers {
+ public:
+  explicit NicNumbers(const Plan& plan) {
+    for (const Inventory& host : plan.hosts) {
+      first_.push_back(static_cast<std::uint32_t>(bindings_.size()));
+      const auto index = static_cast<std::uint32_t>(first_.size() - 1);
+      for (std::uint32_t nic = 0; nic < host.nics.size(); ++nic)
+        bindings_.push_back({HostIndex{index}, NicIndex{nic}});
+    }
+  }
 
-struct Amount {
-  std::uint64_t bytes = 0;
-  std::uint64_t messages = 0;
+  std::size_t size() const { return bindings_.size(); }
+  std::uint32_t of(HostIndex host, NicIndex nic) const { return first_[host.value] + nic.value; }
+  const Binding& at(std::uint32_t number) const { return bindings_[number]; }
+
+ private:
+  std::vector<std::uint32_t> first_;  // by host
+  std::vector<Binding> bindings_;
 };
 
 /// The longest sum of compute along one stream.
@@ -37,120 +42,223 @@ Duration compute_of(const profile::RankClass& rank_class) {
   return longest;
 }
 
-/// Adds up one job.
-class JobAdder {
+/// Tells the connections of one rank in one communicator apart, so that each is counted once
+/// however many ops use it. Starts afresh in constant time.
+class SeenConnections {
  public:
-  JobAdder(const Plan& plan, const Rails& rails, JobIndex job)
-      : planned_(plan.jobs[job.value]), rails_(rails), expander_(plan, job), job_(job) {}
-
-  void add_class(const profile::RankClass& rank_class) {
-    const auto ops = distinct_communication(rank_class);
-    load.compute_max = std::max(load.compute_max, compute_of(rank_class));
-    for (const RepeatedOp& repeated : ops) load.ops += repeated.count * rank_class.ranks.size();
-    for (const Rank rank : rank_class.ranks)
-      for (const RepeatedOp& repeated : ops) add_op(rank, repeated);
+  void start(std::size_t peers, std::uint32_t channels) {
+    channels_ = channels;
+    const std::size_t needed = peers * channels * kUses;
+    if (needed > marks_.size()) marks_.resize(needed, 0);
+    ++mark_;
   }
-
-  std::vector<Flow> flows() const {
-    std::vector<Flow> result;
-    for (const auto& [pair, amount] : amounts_) {
-      const std::uint64_t source = pair >> 32;
-      const std::uint64_t destination = pair & 0xffff'ffff;
-      result.push_back({.job = job_,
-                        .source_host = host_of(source),
-                        .source_nic = nic_of(source),
-                        .destination_host = host_of(destination),
-                        .destination_nic = nic_of(destination),
-                        .messages = amount.messages,
-                        .bytes = Bytes{amount.bytes}});
-    }
-    std::sort(result.begin(), result.end(), [](const Flow& a, const Flow& b) {
-      return std::tie(a.source_host, a.source_nic, a.destination_host, a.destination_nic) <
-             std::tie(b.source_host, b.source_nic, b.destination_host, b.destination_nic);
-    });
-    return result;
+  /// True the first time.
+  bool add(std::uint32_t peer, std::uint32_t channel, ConnectionUse use) {
+    const std::size_t connection =
+        (std::size_t{peer} * channels_ + channel) * kUses + static_cast<std::size_t>(use);
+    return std::exchange(marks_[connection], mark_) != mark_;
   }
-
-  JobLoad load;
 
  private:
-  void add_op(Rank rank, const RepeatedOp& repeated) {
-    traffic_.clear();
-    expander_.expand(*repeated.op, rank).append_sent(traffic_);
-    const Binding& source = planned_.bindings[rank.value];
-    for (const collective::Traffic& traffic : traffic_) {
-      const Rank peer = expander_.rank_at(*repeated.op, traffic.peer);
-      const Binding& destination = planned_.bindings[peer.value];
-      const std::uint64_t bytes = traffic.bytes * repeated.count;
-      if (source.host == destination.host) {
-        load.local += Bytes{bytes};
-        continue;
-      }
-      load.on_wire += Bytes{bytes};
-      const Binding arrival{.host = destination.host, .nic = rails_.arrival(source, destination)};
-      Amount& amount = amounts_[endpoint(source) << 32 | endpoint(arrival)];
-      amount.bytes += bytes;
-      amount.messages += traffic.messages * repeated.count;
+  static constexpr std::size_t kUses = static_cast<std::size_t>(kConnectionUseLast) + 1;
+
+  std::vector<std::uint32_t> marks_;
+  std::uint32_t mark_ = 0;
+  std::uint32_t channels_ = 1;
+};
+
+/// What the NICs of one host send, to each NIC of the plan: a row for every NIC that sends. Memory
+/// grows with the number of NICs and never with the number of pairs.
+class SentByHost {
+ public:
+  struct Amount {
+    std::uint64_t bytes = 0;
+    std::uint64_t messages = 0;
+  };
+
+  explicit SentByHost(std::size_t nics) : nics_(nics) {}
+
+  void add(NicIndex from, std::uint32_t to, std::uint64_t bytes, std::uint64_t messages) {
+    if (from.value >= rows_.size()) rows_.resize(from.value + 1);
+    Row& row = rows_[from.value];
+    if (row.amounts.empty()) row.amounts.resize(nics_);
+    Amount& amount = row.amounts[to];
+    if (amount.messages == 0) row.touched.push_back(to);
+    amount.bytes += bytes;
+    amount.messages += messages;
+  }
+
+  /// Calls `take(from, to, amount)` in order of NICs, and starts afresh.
+  template <typename Take>
+  void drain(Take take) {
+    for (std::uint32_t from = 0; from < rows_.size(); ++from) {
+      Row& row = rows_[from];
+      std::ranges::sort(row.touched);
+      for (const std::uint32_t to : row.touched)
+        take(NicIndex{from}, to, std::exchange(row.amounts[to], {}));
+      row.touched.clear();
     }
   }
 
-  const PlannedJob& planned_;
-  const Rails& rails_;
-  OpExpander expander_;
-  JobIndex job_;
-  std::unordered_map<std::uint64_t, Amount> amounts_;
-  std::vector<collective::Traffic> traffic_;
+  /// NICs that something is sent to.
+  std::size_t count() const {
+    std::size_t total = 0;
+    for (const Row& row : rows_) total += row.touched.size();
+    return total;
+  }
+
+ private:
+  struct Row {
+    std::vector<Amount> amounts;  // by number of the NIC; empty until the first
+    std::vector<std::uint32_t> touched;
+  };
+  std::size_t nics_;
+  std::vector<Row> rows_;
 };
 
-/// What each NIC of the plan carries, also those that carry nothing.
-std::vector<NicLoad> nic_loads(const Plan& plan, const std::vector<Flow>& flows) {
-  std::map<std::pair<HostIndex, NicIndex>, NicLoad> loads;
-  const auto at = [&](HostIndex host, NicIndex nic) -> NicLoad& {
-    NicLoad& load = loads[{host, nic}];
-    load.host = host;
-    load.nic = nic;
-    return load;
-  };
-  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host)
-    for (std::uint32_t nic = 0; nic < plan.hosts[host].nics.size(); ++nic)
-      at(HostIndex{host}, NicIndex{nic});
-  for (const Flow& flow : flows) {
-    at(flow.source_host, flow.source_nic).sent += flow.bytes;
-    at(flow.destination_host, flow.destination_nic).received += flow.bytes;
+/// Channels are numbered below this.
+std::uint32_t channels_end(const Plan& plan, const PlannedJob& job) {
+  std::uint32_t end = std::max(plan.collectives.channels, plan.collectives.point_to_point_channels);
+  for (const OpChoice& picked : job.choices) {
+    // A (channel, head) of NVLS counts as a channel, and there is a head for each rail.
+    const bool heads = picked.choice.algorithm == collective::Algorithm::nvls ||
+                       picked.choice.algorithm == collective::Algorithm::nvls_tree;
+    end = std::max(end, picked.choice.channels * (heads ? job.node->rails : 1));
   }
-  std::vector<NicLoad> result;
-  for (const auto& [name, load] : loads) result.push_back(load);
-  return result;
+  return end;
 }
 
-Duration busiest_nic(const Plan& plan, const std::vector<NicLoad>& loads) {
-  Duration longest{0};
-  for (const NicLoad& load : loads) {
-    const auto& nics = plan.hosts[load.host.value].nics;
-    if (load.nic.value >= nics.size()) continue;
-    longest = std::max(longest, transmission_time(std::max(load.sent, load.received),
-                                                  nics[load.nic.value].line_rate));
+/// Adds up all jobs, host by host.
+class Adder {
+ public:
+  explicit Adder(const Plan& plan) : plan_(plan), nics_(plan), sent_(nics_.size()) {
+    for (std::uint32_t i = 0; i < nics_.size(); ++i) {
+      const Binding& nic = nics_.at(i);
+      load_.nics.push_back({.host = nic.host, .nic = nic.nic, .sent = {}, .received = {}});
+    }
+    load_.connections.resize(plan.hosts.size());
   }
-  return longest;
-}
+
+  void add_job(JobIndex job) {
+    const PlannedJob& planned = plan_.jobs[job.value];
+    job_load_ = {};
+    channels_end_ = channels_end(plan_, planned);
+    std::vector<std::uint32_t> class_of_rank(planned.bindings.size());
+    std::vector<std::vector<RepeatedOp>> ops_of_class;
+    for (const profile::RankClass& rank_class : planned.profile->classes) {
+      for (const Rank rank : rank_class.ranks)
+        class_of_rank[rank.value] = static_cast<std::uint32_t>(ops_of_class.size());
+      const auto& ops = ops_of_class.emplace_back(distinct_communication(rank_class));
+      job_load_.compute_max = std::max(job_load_.compute_max, compute_of(rank_class));
+      for (const RepeatedOp& repeated : ops)
+        job_load_.ops += repeated.count * rank_class.ranks.size();
+    }
+    std::vector<std::uint32_t> ranks(planned.bindings.size());
+    std::iota(ranks.begin(), ranks.end(), 0U);
+    const auto host_of = [&](std::uint32_t rank) { return planned.bindings[rank].host; };
+    std::ranges::stable_sort(ranks, {}, host_of);
+    OpExpander expander{plan_, job};
+    const Rails rails{plan_, job};
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const Rank rank{ranks[i]};
+      add_rank(planned, expander, rails, rank, ops_of_class[class_of_rank[rank.value]]);
+      if (i + 1 == ranks.size() || host_of(ranks[i]) != host_of(ranks[i + 1]))
+        end_host(job, host_of(ranks[i]));
+    }
+    load_.jobs.push_back(job_load_);
+    load_.expected_iteration = std::max(load_.expected_iteration, job_load_.compute_max);
+  }
+
+  Load finish() && {
+    for (const NicLoad& nic : load_.nics) {
+      const BitRate rate = plan_.hosts[nic.host.value].nics[nic.nic.value].line_rate;
+      load_.expected_iteration = std::max(
+          load_.expected_iteration, transmission_time(std::max(nic.sent, nic.received), rate));
+    }
+    return std::move(load_);
+  }
+
+ private:
+  void add_rank(const PlannedJob& planned, OpExpander& expander, const Rails& rails, Rank rank,
+                const std::vector<RepeatedOp>& ops) {
+    std::optional<CommunicatorIndex> communicator;
+    const HostIndex here = planned.bindings[rank.value].host;
+    for (const RepeatedOp& repeated : ops) {
+      const profile::Op& op = *repeated.op;
+      if (communicator != op.communicator) {  // ops come ordered by communicator
+        communicator = op.communicator;
+        seen_.start(planned.profile->communicators[op.communicator.value].size(), channels_end_);
+      }
+      traffic_.clear();
+      expander.expand(op, rank).append_sent(traffic_);
+      const ConnectionUse use = use_of(op.kind);
+      const Rails::End source{rank, expander.position(op, rank)};
+      for (const collective::Traffic& traffic : traffic_) {
+        const Rails::End destination{expander.rank_at(op, traffic.peer), traffic.peer};
+        const HostIndex there = planned.bindings[destination.rank.value].host;
+        const Passage passage = rails.passage(rank, destination.rank);
+        count_connection(here, there, seen_.add(traffic.peer, traffic.channel, use));
+        const std::uint64_t bytes = traffic.amount.wire * repeated.count;
+        if (passage != Passage::wire) {
+          job_load_.local += Bytes{bytes};
+          if (passage == Passage::between_nodes) job_load_.local_between_nodes += Bytes{bytes};
+          continue;
+        }
+        const auto route =
+            rails.route(expander.shape(op), use, traffic.channel, source, destination);
+        sent_.add(route.departure, nics_.of(there, route.arrival), bytes,
+                  traffic.amount.messages * repeated.count);
+      }
+    }
+  }
+
+  void count_connection(HostIndex here, HostIndex there, bool is_new) {
+    if (!is_new) return;
+    if (here == there) {
+      ++load_.connections[here.value].local;
+      return;
+    }
+    ++load_.connections[here.value].outgoing;
+    ++load_.connections[there.value].incoming;
+  }
+
+  /// All that `host` sends for this job is known: its flows.
+  void end_host(JobIndex job, HostIndex host) {
+    load_.flow_count += sent_.count();
+    const bool listed = load_.flow_count <= kFlowsListedMax;
+    if (!listed) load_.flows = {};
+    sent_.drain([&](NicIndex from, std::uint32_t to, const SentByHost::Amount& amount) {
+      const Bytes bytes{amount.bytes};
+      job_load_.on_wire += bytes;
+      load_.nics[nics_.of(host, from)].sent += bytes;
+      load_.nics[to].received += bytes;
+      if (!listed) return;
+      load_.flows.push_back({.job = job,
+                             .source_host = host,
+                             .source_nic = from,
+                             .destination_host = nics_.at(to).host,
+                             .destination_nic = nics_.at(to).nic,
+                             .messages = amount.messages,
+                             .bytes = bytes});
+    });
+  }
+
+  const Plan& plan_;
+  NicNumbers nics_;
+  Load load_;
+  JobLoad job_load_;
+  SentByHost sent_;  // by the host whose turn it is
+  std::uint32_t channels_end_ = 1;
+  SeenConnections seen_;
+  std::vector<collective::Traffic> traffic_;
+};
 
 }  // namespace
 
 Load expand_load(const Plan& plan) {
-  Load result;
-  const Rails rails{plan};
-  for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
-    JobAdder adder{plan, rails, JobIndex{job}};
-    for (const profile::RankClass& rank_class : plan.jobs[job].profile->classes)
-      adder.add_class(rank_class);
-    result.jobs.push_back(adder.load);
-    const auto flows = adder.flows();
-    result.flows.insert(result.flows.end(), flows.begin(), flows.end());
-    result.expected_iteration = std::max(result.expected_iteration, adder.load.compute_max);
-  }
-  result.nics = nic_loads(plan, result.flows);
-  result.expected_iteration = std::max(result.expected_iteration, busiest_nic(plan, result.nics));
-  return result;
+  Adder adder{plan};
+  for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) adder.add_job(JobIndex{job});
+  return std::move(adder).finish();
 }
 
 }  // namespace rehearsal::plan

@@ -5,8 +5,9 @@
 
 #include "core/base/text.hpp"
 #include "core/plan/checks.hpp"
-#include "core/plan/connection_estimate.hpp"
+#include "core/plan/choices.hpp"
 #include "core/plan/instance_estimate.hpp"
+#include "core/plan/node_placement.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::plan {
@@ -67,23 +68,26 @@ std::string right_name(std::string_view written, std::vector<std::string_view> k
 class Hosts {
  public:
   Hosts(std::span<const Inventory> inventories, TransportKind transport)
-      : inventories_(inventories), transport_(transport) {}
+      : inventories_(inventories), transport_(transport) {
+    for (const Inventory& inventory : inventories) known_.emplace(inventory.host, &inventory);
+  }
 
   Result<HostIndex> find(const std::string& name, const std::string& path) {
-    for (std::uint32_t i = 0; i < taken_.size(); ++i) {
-      if (taken_[i].host == name) return HostIndex{i};
-    }
-    const auto found = std::ranges::find(inventories_, name, &Inventory::host);
-    if (found == inventories_.end()) {
+    if (const auto taken = index_of_.find(name); taken != index_of_.end()) return taken->second;
+    const auto found = known_.find(name);
+    if (found == known_.end()) {
       std::vector<std::string_view> known;
       for (const Inventory& inventory : inventories_) known.push_back(inventory.host);
       return wrong(ErrorCode::not_found, path, "host " + in_quotes(name) + " is not known",
                    right_name(name, std::move(known),
                               "no agent is connected: start rehearsal-agent on the hosts"));
     }
-    RETURN_IF_ERROR(check_transport(*found));
-    taken_.push_back(*found);
-    return HostIndex{static_cast<std::uint32_t>(taken_.size() - 1)};
+    const Inventory& inventory = *found->second;
+    RETURN_IF_ERROR(check_transport(inventory));
+    const HostIndex index{static_cast<std::uint32_t>(taken_.size())};
+    index_of_.emplace(found->first, index);
+    taken_.push_back(inventory);
+    return index;
   }
 
   const Inventory& operator[](HostIndex index) const { return taken_[index.value]; }
@@ -102,6 +106,8 @@ class Hosts {
 
   std::span<const Inventory> inventories_;
   TransportKind transport_;
+  std::map<std::string_view, const Inventory*> known_;
+  std::map<std::string_view, HostIndex> index_of_;  // keys live in `inventories_`
   std::vector<Inventory> taken_;
 };
 
@@ -182,22 +188,66 @@ Result<std::vector<NicIndex>> nics_of(const DrillJob& job, const Inventory& host
   return result;
 }
 
-Result<PlannedJob> plan_job(const DrillJob& job, const Profiles& profiles, Hosts& hosts,
-                            const std::string& path) {
+// Ranks on each of the job's hosts, in order; where nodes are known, with their seats.
+Result<std::vector<std::uint32_t>> place_ranks(const DrillJob& job, const fabric::Node* node,
+                                               PlannedJob& planned, const std::string& path) {
+  if (node == nullptr) return deal_ranks(job, planned.profile->ranks, path);
+  ASSIGN_OR_RETURN(NodePlacement placement,
+                   place_on_nodes(job, *node, planned.profile->ranks, path));
+  planned.node = std::move(placement.node);
+  planned.seats = std::move(placement.seats);
+  for (std::uint32_t& count : placement.on_host) count *= planned.node->ranks;
+  return placement.on_host;
+}
+
+Result<PlannedJob> plan_job(const DrillJob& job, const fabric::Node* node, const Profiles& profiles,
+                            Hosts& hosts, const std::string& path) {
   PlannedJob planned;
   planned.name = job.name;
   ASSIGN_OR_RETURN(planned.profile, find_profile(job, profiles, path));
   planned.profile_identity = profile::identity(*planned.profile);
-  ASSIGN_OR_RETURN(const auto dealt, deal_ranks(job, planned.profile->ranks, path));
+  ASSIGN_OR_RETURN(const auto dealt, place_ranks(job, node, planned, path));
   planned.bindings.reserve(planned.profile->ranks);
   for (std::size_t i = 0; i < job.hosts.size(); ++i) {
     ASSIGN_OR_RETURN(const HostIndex host, hosts.find(job.hosts[i], path + "." + at("hosts", i)));
     ASSIGN_OR_RETURN(const auto nics, nics_of(job, hosts[host], path));
     for (std::uint32_t r = 0; r < dealt[i]; ++r) {
-      planned.bindings.push_back({host, nics[r % nics.size()]});
+      const std::size_t rail = planned.node ? planned.seats[planned.bindings.size()].rail : r;
+      planned.bindings.push_back({host, nics[rail % nics.size()]});
     }
   }
   return planned;
+}
+
+using NodesOfJobs = std::vector<std::optional<fabric::Node>>;
+
+Result<NodesOfJobs> nodes_of(const Drill& drill, const Nodes& nodes) {
+  NodesOfJobs result;
+  for (std::size_t i = 0; i < drill.jobs.size(); ++i) {
+    std::optional<fabric::Node>& node = result.emplace_back();
+    if (drill.jobs[i].node.empty()) continue;
+    ASSIGN_OR_RETURN(node, find_node(drill.jobs[i], nodes, at("jobs", i)));
+  }
+  return result;
+}
+
+LocalSettings local_of(const NodesOfJobs& node_of_job, const LocalWishes& wishes) {
+  std::vector<fabric::Node> used;
+  for (const auto& node : node_of_job) {
+    if (node) used.push_back(*node);
+  }
+  return local_settings(used, wishes);
+}
+
+Result<void> make_choices(const Drill& drill, const NodesOfJobs& node_of_job, Plan& plan) {
+  for (std::uint32_t i = 0; i < plan.jobs.size(); ++i) {
+    if (!node_of_job[i]) continue;
+    const ChoiceMaker maker{*node_of_job[i], plan.collectives, drill.forced};
+    auto choices = choose_all(plan, JobIndex{i}, maker);
+    if (!choices) return Failure{choices.error().within(at("jobs", i))};
+    plan.jobs[i].choices = std::move(*choices);
+  }
+  return {};
 }
 
 // An expectation of a collective that no job issues could never be met.
@@ -226,28 +276,30 @@ Result<void> check_expectations(const Plan& plan) {
 }  // namespace
 
 Result<Plan> make_plan(const Drill& drill, std::span<const Inventory> inventories,
-                       const Profiles& profiles) {
+                       const Profiles& profiles, const Nodes& nodes) {
   RETURN_IF_ERROR(check_all(drill));
   RETURN_IF_ERROR(check_inventories(inventories));
   Plan plan;
   plan.drill = drill.name;
   plan.transport = drill.transport;
   plan.collectives = drill.collectives;
-  plan.local = drill.local;
   plan.synchronisation = drill.synchronisation;
   plan.iterations = drill.iterations;
   plan.seed = drill.seed;
   plan.limits = drill.limits;
   plan.expectations = drill.expectations;
+  ASSIGN_OR_RETURN(const auto node_of_job, nodes_of(drill, nodes));
   Hosts hosts(inventories, drill.transport.kind);
   for (std::size_t i = 0; i < drill.jobs.size(); ++i) {
+    const fabric::Node* node = node_of_job[i] ? &*node_of_job[i] : nullptr;
     ASSIGN_OR_RETURN(plan.jobs.emplace_back(),
-                     plan_job(drill.jobs[i], profiles, hosts, at("jobs", i)));
+                     plan_job(drill.jobs[i], node, profiles, hosts, at("jobs", i)));
   }
   plan.hosts = hosts.take();
+  plan.local = local_of(node_of_job, drill.local);
+  RETURN_IF_ERROR(make_choices(drill, node_of_job, plan));
   RETURN_IF_ERROR(check_expectations(plan));
   RETURN_IF_ERROR(check_instances(plan));
-  RETURN_IF_ERROR(check_connections(plan));
   return plan;
 }
 

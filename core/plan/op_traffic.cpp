@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "core/plan/placement.hpp"
-
 namespace rehearsal::plan {
 
 namespace {
@@ -35,22 +33,27 @@ std::vector<RepeatedOp> distinct_communication(const profile::RankClass& rank_cl
 }
 
 OpExpander::OpExpander(const Plan& plan, JobIndex job)
-    : plan_(plan), profile_(*plan.jobs[job.value].profile) {
-  for (std::uint32_t i = 0; i < profile_.communicators.size(); ++i)
-    groups_.push_back(group_size(plan, job, CommunicatorIndex{i}));
-}
+    : plan_(plan), job_(job), profile_(*plan.jobs[job.value].profile), shapes_(plan, job) {}
 
 collective::Expansion OpExpander::expand(const profile::Op& op, Rank rank) {
-  const profile::Communicator& communicator = profile_.communicators[op.communicator.value];
+  return collective::expand(op, position(op, rank), shapes_.of(op.communicator), choice(op),
+                            peer_bytes_of(profile_, op), plan_.collectives);
+}
+
+const collective::Choice& OpExpander::choice(const profile::Op& op) {
+  if (chosen_ != &op) choice_ = choice_of(plan_, job_, op);
+  chosen_ = &op;
+  return choice_;
+}
+
+std::uint32_t OpExpander::position(const profile::Op& op, Rank rank) {
   if (!known_ || communicator_ != op.communicator || rank_ != rank) {
     communicator_ = op.communicator;
     rank_ = rank;
-    position_ = communicator.position(rank);
+    position_ = profile_.communicators[op.communicator.value].position(rank);
     known_ = true;
   }
-  const collective::Place place{
-      .position = position_, .size = communicator.size(), .group = groups_[op.communicator.value]};
-  return collective::expand(op, place, peer_bytes_of(profile_, op), plan_.collectives);
+  return position_;
 }
 
 Rank OpExpander::rank_at(const profile::Op& op, std::uint32_t position) const {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/collective/expansion.hpp"
+#include "core/plan/placement.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::plan {
@@ -23,19 +24,29 @@ class OpExpander {
  public:
   OpExpander(const Plan& plan, JobIndex job);
 
+  /// Lives no longer than the expander.
   collective::Expansion expand(const profile::Op& op, Rank rank);
+  /// Of the op, which the plan has.
+  const collective::Choice& choice(const profile::Op& op);
+  /// The rank's position in the op's communicator.
+  std::uint32_t position(const profile::Op& op, Rank rank);
+  /// How the op's communicator stands on nodes and rails.
+  const collective::Shape& shape(const profile::Op& op) { return shapes_.of(op.communicator); }
   /// The rank at a position of the op's communicator.
   Rank rank_at(const profile::Op& op, std::uint32_t position) const;
 
  private:
   const Plan& plan_;
+  JobIndex job_;
   const profile::Profile& profile_;
-  std::vector<std::uint32_t> groups_;  // by communicator
+  Shapes shapes_;
   // The last position that was looked up: ops come ordered by communicator.
   CommunicatorIndex communicator_;
   Rank rank_;
   std::uint32_t position_ = 0;
   bool known_ = false;
+  const profile::Op* chosen_ = nullptr;
+  collective::Choice choice_;  // of `chosen_`
 };
 
 }  // namespace rehearsal::plan

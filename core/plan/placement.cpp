@@ -1,32 +1,46 @@
 #include "core/plan/placement.hpp"
 
-#include <numeric>
+#include <algorithm>
+
+#include "core/base/check.hpp"
+#include "core/collective/expansion.hpp"
+#include "core/collective/rails.hpp"
+#include "core/plan/choices.hpp"
 
 namespace rehearsal::plan {
 
-std::uint32_t group_size(const Plan& plan, JobIndex job, CommunicatorIndex communicator) {
-  constexpr std::uint32_t kGroupMax = 8;
-  const PlannedJob& planned = plan.jobs[job.value];
-  const auto& ranks = planned.profile->communicators[communicator.value].ranks;
-  std::uint32_t group = kGroupMax;
-  std::uint32_t run = 0;
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    ++run;
-    const bool last = i + 1 == ranks.size();
-    if (last ||
-        planned.bindings[ranks[i].value].host != planned.bindings[ranks[i + 1].value].host) {
-      group = std::gcd(group, run);
-      run = 0;
+Shapes::Shapes(const Plan& plan, JobIndex job)
+    : job_(&plan.jobs[job.value]),
+      crossing_(collective::crossing_of(plan.collectives)),
+      shapes_(job_->profile->communicators.size()) {}
+
+const collective::Shape& Shapes::of(CommunicatorIndex communicator) {
+  auto& shape = shapes_[communicator.value];
+  if (shape != nullptr) return *shape;
+  using collective::Shape;
+  std::vector<Shape::Member> members;
+  for (const Rank rank : job_->profile->communicators[communicator.value].ranks) {
+    if (job_->node) {
+      const Seat& seat = job_->seats[rank.value];
+      members.push_back({.node = seat.node, .rail = seat.rail});
+    } else {
+      const Binding& binding = job_->bindings[rank.value];
+      members.push_back({.node = binding.host.value, .rail = binding.nic.value});
     }
   }
-  return group;
+  shape = std::make_unique<const Shape>(job_->node ? Shape{members, crossing_}
+                                                   : Shape::in_order(members));
+  return *shape;
 }
 
-collective::Place place_of(const Plan& plan, JobIndex job, CommunicatorIndex communicator,
-                           std::uint32_t position) {
-  return {.position = position,
-          .size = plan.jobs[job.value].profile->communicators[communicator.value].size(),
-          .group = group_size(plan, job, communicator)};
+collective::Choice choice_of(const Plan& plan, JobIndex job, const profile::Op& op) {
+  const PlannedJob& planned = plan.jobs[job.value];
+  if (!planned.node) return collective::default_choice(op, plan.collectives);
+  const OpKey key = op_key(op);
+  const auto found = std::ranges::lower_bound(
+      planned.choices, key, {}, [](const OpChoice& choice) { return op_key(choice); });
+  CHECK(found != planned.choices.end() && op_key(*found) == key, "an op without a choice");
+  return found->choice;
 }
 
 const profile::PeerBytes* peer_bytes_of(const profile::Profile& profile, const profile::Op& op) {

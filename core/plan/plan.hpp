@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/ids.hpp"
 #include "core/base/result.hpp"
+#include "core/collective/choice.hpp"
+#include "core/fabric/node.hpp"
 #include "core/plan/connection.hpp"
 #include "core/plan/drill.hpp"
 #include "core/profile/profile.hpp"
@@ -43,11 +46,45 @@ struct Binding {
   bool operator==(const Binding&) const = default;
 };
 
+/// Where a rank stands in its job: on which node, and nearest to which of the node's rails.
+struct Seat {
+  std::uint32_t node = 0;
+  std::uint32_t rail = 0;
+
+  bool operator==(const Seat&) const = default;
+};
+
+/// The nodes that a job's ranks stand on, one like the other.
+struct PlannedNode {
+  std::string name;                  ///< of their description
+  std::uint32_t ranks = 0;           ///< on each node
+  std::uint32_t rails = 0;           ///< NICs that GPUs of a node use
+  std::uint32_t per_host = 0;        ///< at most so many share a host
+  std::vector<std::string> assumed;  ///< what the description left open, for people
+
+  bool operator==(const PlannedNode&) const = default;
+};
+
+/// What was picked for the ops of one communicator that are alike.
+struct OpChoice {
+  CommunicatorIndex communicator;
+  profile::OpKind kind = profile::OpKind::all_reduce;  ///< `send` stands for recv too
+  Bytes bytes;                                         ///< with `peer_bytes`: zero
+  std::optional<std::uint32_t> peer_bytes;
+  collective::Choice choice;
+
+  bool operator==(const OpChoice&) const = default;
+};
+
 struct PlannedJob {
   std::string name;
   std::shared_ptr<const profile::Profile> profile;
   std::string profile_identity;
-  std::vector<Binding> bindings;  ///< one a rank
+  std::vector<Binding> bindings;  ///< one a rank; the NIC is that of its rail
+  /// Nothing: each host counts as a node, and its NICs as rails.
+  std::optional<PlannedNode> node;
+  std::vector<Seat> seats;        ///< with `node`: one a rank
+  std::vector<OpChoice> choices;  ///< with `node`: of all communication, ordered as op_key() orders
 };
 
 /// Bytes of one iteration through one NIC.
@@ -71,9 +108,11 @@ struct Flow {
 
 /// Totals of one iteration of one job.
 struct JobLoad {
-  std::uint64_t ops = 0;    ///< communication ops, over all ranks
-  Bytes on_wire;            ///< sent over the transport, summed over ranks
-  Bytes local;              ///< handed over inside agents
+  std::uint64_t ops = 0;  ///< communication ops, over all ranks
+  Bytes on_wire;          ///< sent over the transport, summed over ranks
+  Bytes local;            ///< handed over inside agents
+  /// Of these, what passes between nodes that share an agent: in the job it would be on the wire.
+  Bytes local_between_nodes;
   Duration compute_max{0};  ///< the longest sum of compute along one rank's streams
 };
 
@@ -92,28 +131,47 @@ struct Plan {
   std::vector<Expectation> expectations;
 };
 
-/// What reaches the wire, from expanding every op of every rank.
+/// How many connections a host is an end of.
+struct HostConnections {
+  std::uint64_t outgoing = 0;
+  std::uint64_t incoming = 0;
+  std::uint64_t local = 0;  ///< between two ranks of the host
+};
+
+/// More flows than this are counted, not listed.
+inline constexpr std::size_t kFlowsListedMax = 65'536;
+
+/// What reaches the wire, from expanding every op of every rank. Grows with the number of NICs, not
+/// with the number of pairs.
 struct Load {
   std::vector<JobLoad> jobs;
-  std::vector<NicLoad> nics;
-  std::vector<Flow> flows;
+  std::vector<NicLoad> nics;                 ///< all of the plan's, in order
+  std::vector<HostConnections> connections;  ///< by host
+  std::uint64_t flow_count = 0;
+  std::vector<Flow> flows;         ///< all of them, or none if they are more than kFlowsListedMax
   Duration expected_iteration{0};  ///< the longer of compute and the busiest known NIC at line rate
 };
+
+/// Descriptions of nodes, by the name that a drill uses.
+using Nodes = std::map<std::string, fabric::Node>;
 
 /// Connections one host may be at the end of (each costs a file descriptor and buffers).
 inline constexpr std::uint64_t kConnectionsPerHostMax = 1U << 15;
 
 /// Makes a plan, or says what is wrong with the drill (unknown host, too few ranks, credits below
 /// slices per chunk + 1, a transport that is not offered, a bad profile …): "jobs[0].hosts: what is
-/// wrong; what would be right". `profiles` by the name used in the drill.
+/// wrong; what would be right". `profiles` and `nodes` by the name used in the drill; usual nodes
+/// (fabric::usual_node) need not be given.
 Result<Plan> make_plan(
     const Drill& drill, std::span<const Inventory> inventories,
-    const std::map<std::string, std::shared_ptr<const profile::Profile>>& profiles);
+    const std::map<std::string, std::shared_ptr<const profile::Profile>>& profiles,
+    const Nodes& nodes = {});
 
 /// sha256 over what decides the traffic and its course: identities of profiles, bindings (by names
-/// of hosts and NICs), transport, collective and local settings, synchronisation, iterations, seed
-/// and limits. Left out: names of the drill and its jobs, expectations (they judge, they do not
-/// act) and what agents report of their NICs (address, line rate, MTU).
+/// of hosts and NICs), seats on nodes and what was picked for ops, transport, collective and local
+/// settings, synchronisation, iterations, seed and limits. Left out: names of the drill, its jobs
+/// and nodes, expectations (they judge, they do not act) and what agents report of their NICs
+/// (address, line rate, MTU).
 std::string plan_hash(const Plan& plan);
 
 Load expand_load(const Plan& plan);

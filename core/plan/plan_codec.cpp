@@ -8,6 +8,7 @@
 #include "core/base/encoding.hpp"
 #include "core/plan/checks.hpp"
 #include "core/plan/connection_estimate.hpp"
+#include "core/plan/node_codec.hpp"
 #include "core/profile/binary.hpp"
 #include "core/profile/limits.hpp"
 
@@ -15,7 +16,7 @@ namespace rehearsal::plan {
 namespace {
 
 constexpr std::string_view kMagic = "rehearsal-plan";
-constexpr std::uint64_t kVersion = 1;
+constexpr std::uint64_t kVersion = 2;
 constexpr std::size_t kTextMax = 256;
 constexpr std::size_t kTransportsMax = 16;
 constexpr std::uint64_t kDurationMax = std::uint64_t{1} << 62;
@@ -65,6 +66,7 @@ void write_jobs(Encoder& encoder, const Plan& plan) {
       encoder.number(binding.host.value);
       encoder.number(binding.nic.value);
     }
+    write_nodes(encoder, job);
   }
 }
 
@@ -80,6 +82,8 @@ void write_settings(Encoder& encoder, const Plan& plan) {
   encoder.number(plan.collectives.point_to_point_channels);
   encoder.number(plan.collectives.credits);
   encoder.number(plan.collectives.channel_bytes_min.count());
+  encoder.number(plan.collectives.cross_nic);
+  encoder.number(plan.collectives.pxn_level);
   encoder.number(plan.local.rate.bits_per_second());
   write(encoder, plan.local.latency);
   encoder.number(static_cast<std::uint64_t>(plan.synchronisation));
@@ -209,6 +213,7 @@ class Reader {
       job.profile = profiles[index];
       job.profile_identity = identities[index];
       RETURN_IF_ERROR(bindings(plan, job));
+      RETURN_IF_ERROR(read_nodes(decoder_, job));
     }
     return {};
   }
@@ -242,6 +247,8 @@ class Reader {
     RETURN_IF_ERROR(number(collectives.point_to_point_channels, "point_to_point_channels"));
     RETURN_IF_ERROR(number(collectives.credits, "credits"));
     RETURN_IF_ERROR(number(collectives.channel_bytes_min, "channel_bytes_min"));
+    RETURN_IF_ERROR(number(collectives.cross_nic, "cross_nic"));
+    RETURN_IF_ERROR(number(collectives.pxn_level, "pxn_level"));
     RETURN_IF_ERROR(number(plan.local.rate, "the local rate"));
     RETURN_IF_ERROR(number(plan.local.latency, "the local latency"));
     RETURN_IF_ERROR(word(plan.synchronisation, SyncMode::phase, "synchronisation"));
@@ -272,7 +279,7 @@ Drill drill_of(const Plan& plan) {
   drill.name = plan.drill;
   drill.transport = plan.transport;
   drill.collectives = plan.collectives;
-  drill.local = plan.local;
+  drill.local = {plan.local.rate, plan.local.latency};
   drill.synchronisation = plan.synchronisation;
   drill.iterations = plan.iterations;
   drill.seed = plan.seed;
@@ -294,6 +301,8 @@ Result<Plan> decode_and_check(std::string_view bytes) {
   }
   ASSIGN_OR_RETURN(Plan plan, Reader(bytes).plan());
   RETURN_IF_ERROR(check_all(drill_of(plan)));
+  for (std::uint32_t job = 0; job < plan.jobs.size(); ++job)
+    RETURN_IF_ERROR(check_choices(plan, JobIndex{job}));
   RETURN_IF_ERROR(check_connections(plan));
   return plan;
 }

@@ -26,6 +26,40 @@ void encode(Encoder& encoder, const CollectiveSettings& settings) {
   encoder.number(settings.point_to_point_channels);
   encoder.number(settings.credits);
   encoder.number(settings.channel_bytes_min.count());
+  // Only where they were changed, so that the hash of a plan without them is what it always was.
+  const CollectiveSettings defaults;
+  if (settings.cross_nic != defaults.cross_nic) {
+    encoder.text("cross_nic");
+    encoder.number(settings.cross_nic);
+  }
+  if (settings.pxn_level != defaults.pxn_level) {
+    encoder.text("pxn_level");
+    encoder.number(settings.pxn_level);
+  }
+}
+
+// Only where nodes are known, so that the hash of a plan without them is what it always was.
+void encode_nodes(Encoder& encoder, const PlannedJob& job) {
+  if (!job.node) return;
+  encoder.text("nodes");
+  for (const Seat& seat : job.seats) {
+    encoder.number(seat.node);
+    encoder.number(seat.rail);
+  }
+  encoder.number(job.choices.size());
+  for (const OpChoice& picked : job.choices) {
+    encoder.number(picked.communicator.value);
+    encoder.text(to_string(picked.kind));
+    encoder.number(picked.bytes.count());
+    encoder.number(picked.peer_bytes ? *picked.peer_bytes + std::uint64_t{1} : 0);
+    encoder.text(to_string(picked.choice.algorithm));
+    encoder.text(to_string(picked.choice.protocol));
+    encoder.number(picked.choice.channels);
+    encoder.number(picked.choice.chunk.count());
+    encoder.number(picked.choice.slices_per_chunk);
+    encoder.number(picked.choice.credits);
+    encoder.number(picked.choice.channels_per_peer);
+  }
 }
 
 void encode(Encoder& encoder, const Limits& limits) {
@@ -48,6 +82,7 @@ std::string plan_hash(const Plan& plan) {
       encoder.text(host.host);
       encoder.text(host.nics[binding.nic.value].name);
     }
+    encode_nodes(encoder, job);
   }
   encode(encoder, plan.transport);
   encode(encoder, plan.collectives);

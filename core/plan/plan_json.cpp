@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/plan/choices.hpp"
 #include "core/plan/plan_estimate.hpp"
+#include "core/plan/plan_warnings.hpp"
 
 namespace rehearsal::plan {
 namespace {
@@ -36,7 +38,9 @@ Json settings_json(const Plan& plan) {
         {"point_to_point_chunk_bytes", collectives.point_to_point_chunk.count()},
         {"point_to_point_channels", collectives.point_to_point_channels},
         {"credits", collectives.credits},
-        {"channel_bytes_min", collectives.channel_bytes_min.count()}}},
+        {"channel_bytes_min", collectives.channel_bytes_min.count()},
+        {"cross_nic", collectives.cross_nic},
+        {"pxn_level", collectives.pxn_level}}},
       {"local",
        {{"rate_bits_per_second", plan.local.rate.bits_per_second()},
         {"latency_seconds", to_seconds(plan.local.latency)}}},
@@ -63,7 +67,7 @@ Json expectations_json(const Plan& plan) {
   return list;
 }
 
-Json hosts_json(const Plan& plan) {
+Json hosts_json(const Plan& plan, const Load& load) {
   Json list = Json::array();
   for (std::uint32_t i = 0; i < plan.hosts.size(); ++i) {
     const Inventory& host = plan.hosts[i];
@@ -75,14 +79,45 @@ Json hosts_json(const Plan& plan) {
                       {"line_rate_bits_per_second", rate == 0 ? Json(nullptr) : Json(rate)},
                       {"mtu", nic.mtu}});
     }
-    const Connections connections = connections_of(plan, HostIndex{i});
+    const HostConnections& connections = load.connections[i];
     list.push_back({{"name", host.host},
                     {"shared_nics", host.shared_nics},
                     {"nics", std::move(nics)},
                     {"connections",
-                     {{"outgoing", connections.outgoing.size()},
-                      {"incoming", connections.incoming.size()},
-                      {"local", connections.local.size()}}}});
+                     {{"outgoing", connections.outgoing},
+                      {"incoming", connections.incoming},
+                      {"local", connections.local}}}});
+  }
+  return list;
+}
+
+Json node_json(const PlannedJob& job) {
+  if (!job.node) return nullptr;
+  return {{"name", job.node->name},
+          {"ranks_per_node", job.node->ranks},
+          {"nodes_per_host", job.node->per_host},
+          {"rails", job.node->rails},
+          {"assumed", job.node->assumed}};
+}
+
+Json choices_json(const PlannedJob& job) {
+  Json list = Json::array();
+  for (const OpChoice& picked : job.choices) {
+    const collective::Choice& choice = picked.choice;
+    list.push_back(
+        {{"communicator", job.profile->communicators[picked.communicator.value].name},
+         {"kind", to_string(picked.kind)},
+         {"bytes", picked.bytes.count()},
+         {"peer_bytes",
+          picked.peer_bytes ? Json(job.profile->peer_bytes[*picked.peer_bytes].name) : Json()},
+         {"algorithm", goes_by_pairs(picked.kind) ? Json() : Json(to_string(choice.algorithm))},
+         {"protocol", to_string(choice.protocol)},
+         {"channels", choice.channels},
+         {"channels_per_peer",
+          choice.channels_per_peer == 0 ? Json() : Json(choice.channels_per_peer)},
+         {"chunk_bytes", choice.chunk.count()},
+         {"slices_per_chunk", choice.slices_per_chunk},
+         {"credits", choice.credits}});
   }
   return list;
 }
@@ -96,6 +131,10 @@ Json jobs_json(const Plan& plan, const Load& load) {
     for (std::size_t rank = 0; rank < job.bindings.size(); ++rank) {
       Json binding = {{"rank", rank}};
       binding.update(nic_name(plan, job.bindings[rank].host, job.bindings[rank].nic));
+      if (job.node) {
+        binding["node"] = job.seats[rank].node;
+        binding["rail"] = job.seats[rank].rail;
+      }
       bindings.push_back(std::move(binding));
     }
     const auto totals = [&](std::uint64_t times) -> Json {
@@ -103,11 +142,14 @@ Json jobs_json(const Plan& plan, const Load& load) {
           {"ops", job_load.ops * times},
           {"wire_bytes", (job_load.on_wire * times).count()},
           {"local_bytes", (job_load.local * times).count()},
+          {"local_between_nodes_bytes", (job_load.local_between_nodes * times).count()},
           {"compute_seconds", to_seconds(job_load.compute_max * static_cast<std::int64_t>(times))}};
     };
     list.push_back({{"name", job.name},
                     {"profile", {{"name", job.profile->name}, {"identity", job.profile_identity}}},
                     {"ranks", job.profile->ranks},
+                    {"node", node_json(job)},
+                    {"choices", choices_json(job)},
                     {"bindings", std::move(bindings)},
                     {"per_iteration", totals(1)},
                     {"in_all", totals(plan.iterations)}});
@@ -132,8 +174,7 @@ Json nics_json(const Plan& plan, const Load& load) {
 
 Json flows_json(const Plan& plan, const Load& load) {
   Json list = Json::array();
-  const std::size_t listed = std::min(load.flows.size(), kFlowsListedMax);
-  for (const Flow& flow : std::span(load.flows).first(listed)) {
+  for (const Flow& flow : load.flows) {
     list.push_back({{"job", plan.jobs[flow.job.value].name},
                     {"source", nic_name(plan, flow.source_host, flow.source_nic)},
                     {"destination", nic_name(plan, flow.destination_host, flow.destination_nic)},
@@ -182,10 +223,11 @@ std::string plan_json(const Plan& plan, const Load& load) {
   json["expected"] = {{"iteration_seconds", seconds_or_null(expected.iteration)},
                       {"run_seconds", seconds_or_null(expected.run)},
                       {"basis", expected.basis}};
-  json["hosts"] = hosts_json(plan);
+  json["warnings"] = plan_warnings(plan, load);
+  json["hosts"] = hosts_json(plan, load);
   json["jobs"] = jobs_json(plan, load);
   json["nics"] = nics_json(plan, load);
-  json["flow_count"] = load.flows.size();
+  json["flow_count"] = load.flow_count;
   json["flows"] = flows_json(plan, load);
   return layout(json);
 }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "core/base/table.hpp"
+#include "core/plan/choices.hpp"
 #include "core/plan/plan_estimate.hpp"
+#include "core/plan/plan_warnings.hpp"
 #include "core/profile/rank_list.hpp"
 
 namespace rehearsal::plan {
@@ -98,8 +100,10 @@ std::string head(const Plan& plan, const Load& load) {
   add_line(text, "duration", duration_text(expected));
   add_line(text, "", "by " + expected.basis);
   add_line(text, "transport", transport_text(plan.transport));
-  add_line(text, "collectives", collectives_text(plan.collectives));
+  if (std::ranges::any_of(plan.jobs, [](const PlannedJob& job) { return !job.node; }))
+    add_line(text, "collectives", collectives_text(plan.collectives));
   add_line(text, "limits", limits_text(plan.limits));
+  for (const std::string& warning : plan_warnings(plan, load)) add_line(text, "warning", warning);
   for (const Expectation& expectation : plan.expectations) {
     const bool most = expectation.at_most > Duration::zero();
     add_line(
@@ -107,6 +111,58 @@ std::string head(const Plan& plan, const Load& load) {
         expectation.metric + (most ? " at most " + format_duration_exact(expectation.at_most)
                                    : " at least " + format_bit_rate_exact(expectation.at_least)));
   }
+  return text;
+}
+
+// "job moe: 4 nodes h100 of 8 ranks on 8 rails, 1 node a host; inside nodes …".
+std::string nodes_lines(const Plan& plan, const Load& load) {
+  std::string text;
+  for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
+    const PlannedJob& job = plan.jobs[i];
+    if (!job.node) continue;
+    const std::uint64_t nodes = job.seats.size() / job.node->ranks;
+    text += "  " + job.name + ": " + count_of(nodes, "node") + " " + job.node->name + " of " +
+            count_of(job.node->ranks, "rank") + " and " + count_of(job.node->rails, "rail");
+    if (job.node->per_host > 1) {
+      text += ", up to " + grouped(job.node->per_host) + " a host; of local " +
+              bytes_text(load.jobs[i].local_between_nodes) + " between nodes";
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string choices_table(const Plan& plan) {
+  using enum Table::Align;
+  constexpr std::size_t kChoicesShownMax = 24;
+  Table table({{"job"},
+               {"communicator"},
+               {"op"},
+               {"bytes", right},
+               {"algorithm"},
+               {"protocol"},
+               {"channels", right},
+               {"chunk", right},
+               {"credits", right}});
+  std::size_t unshown = 0;
+  for (const PlannedJob& job : plan.jobs) {
+    for (const OpChoice& picked : job.choices) {
+      if (table.rows() == kChoicesShownMax) {
+        ++unshown;
+        continue;
+      }
+      const collective::Choice& choice = picked.choice;
+      table.add({job.name, job.profile->communicators[picked.communicator.value].name,
+                 std::string(to_string(picked.kind)), bytes_text(picked.bytes),
+                 goes_by_pairs(picked.kind) ? "pairs" : std::string(to_string(choice.algorithm)),
+                 std::string(to_string(choice.protocol)), grouped(choice.channels),
+                 format_bytes_exact(choice.chunk), grouped(choice.credits)});
+    }
+  }
+  if (table.rows() == 0) return "";
+  std::string text =
+      "\nHow collectives are done (`rehearse plan --explain` says why)\n" + table.text("  ");
+  if (unshown != 0) text += "  and " + count_of(unshown, "op") + " more, in plan.json\n";
   return text;
 }
 
@@ -129,7 +185,7 @@ std::string jobs_table(const Plan& plan, const Load& load) {
                grouped(job_load.ops), bytes_text(job_load.on_wire), bytes_text(job_load.local),
                format_duration(job_load.compute_max)});
   }
-  return "\nJobs, one iteration\n" + table.text("  ");
+  return "\nJobs, one iteration\n" + table.text("  ") + nodes_lines(plan, load);
 }
 
 // "dlrm 0-1", over all jobs that have a rank on this NIC.
@@ -215,6 +271,10 @@ std::string largest(const Plan& plan, const HostPairs& pairs) {
 }
 
 std::string flows_table(const Plan& plan, const Load& load) {
+  if (load.flow_count > load.flows.size()) {
+    return "\nWho sends to whom: " + grouped(load.flow_count) +
+           " flows from NIC to NIC, too many to list; `rehearse flows` does.\n";
+  }
   HostPairs pairs;
   for (const Flow& flow : load.flows) {
     pairs[{flow.source_host, flow.destination_host}] += flow.bytes;
@@ -225,15 +285,14 @@ std::string flows_table(const Plan& plan, const Load& load) {
          (few ? matrix(plan, pairs) : largest(plan, pairs));
 }
 
-std::string connections_line(const Plan& plan) {
-  std::size_t between = 0;
-  std::size_t local = 0;
-  std::size_t most = 0;
-  for (std::uint32_t host = 0; host < plan.hosts.size(); ++host) {
-    const Connections connections = connections_of(plan, HostIndex{host});
-    between += connections.outgoing.size();
-    local += connections.local.size();
-    most = std::max(most, connections.outgoing.size() + connections.incoming.size());
+std::string connections_line(const Load& load) {
+  std::uint64_t between = 0;
+  std::uint64_t local = 0;
+  std::uint64_t most = 0;
+  for (const HostConnections& host : load.connections) {
+    between += host.outgoing;
+    local += host.local;
+    most = std::max(most, host.outgoing + host.incoming);
   }
   return "\n" + count_of(between, "connection") + " between hosts (at most " + grouped(most) +
          " at one host), " + grouped(local) + " inside agents.\n";
@@ -242,8 +301,8 @@ std::string connections_line(const Plan& plan) {
 }  // namespace
 
 std::string plan_table(const Plan& plan, const Load& load) {
-  return head(plan, load) + jobs_table(plan, load) + nics_table(plan, load) +
-         flows_table(plan, load) + connections_line(plan);
+  return head(plan, load) + jobs_table(plan, load) + choices_table(plan) + nics_table(plan, load) +
+         flows_table(plan, load) + connections_line(load);
 }
 
 }  // namespace rehearsal::plan

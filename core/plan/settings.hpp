@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "core/base/units.hpp"
+#include "core/collective/choice.hpp"
+#include "core/collective/forced.hpp"
 #include "core/collective/settings.hpp"
 
 namespace rehearsal::plan {
@@ -35,6 +38,31 @@ struct LocalSettings {
   Duration latency = std::chrono::microseconds{2};
 
   bool operator==(const LocalSettings&) const = default;
+};
+
+/// What a drill says of handing over; the rest comes from the nodes of its jobs, or LocalSettings.
+struct LocalWishes {
+  std::optional<BitRate> rate;
+  std::optional<Duration> latency;
+
+  bool operator==(const LocalWishes&) const = default;
+};
+
+/// What a drill takes out of the model's hands, for jobs whose node is known: how NCCL's variables
+/// are set, and sizes that no variable of NCCL sets.
+struct ForcedChoices {
+  collective::Forced nccl;
+  /// An algorithm for all ops that can take it; those of other libraries too.
+  std::optional<collective::Algorithm> algorithm;
+  std::optional<Bytes> chunk;           ///< all but broadcast, reduce and messages of pairs
+  std::optional<Bytes> pipeline_chunk;  ///< broadcast, reduce
+  std::optional<std::uint32_t> slices_per_chunk;
+  std::optional<std::uint32_t> credits;
+  std::optional<std::uint32_t> point_to_point_channels;  ///< for one peer, and in all
+  /// A key that was written and means something on known nodes alone; empty: none.
+  std::string needs_node;
+
+  bool operator==(const ForcedChoices&) const = default;
 };
 
 /// Ways of keeping in step: docs/architecture.md, "Time and phases".

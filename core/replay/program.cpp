@@ -2,45 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
-#include "core/plan/placement.hpp"
+#include "core/plan/op_order.hpp"
 
 namespace rehearsal::replay {
 
 namespace {
-
-/// Finds, op by op, the earlier ops that an op has to wait for.
-class Predecessors {
- public:
-  explicit Predecessors(std::uint32_t streams) : of_stream_(streams, kNone) {}
-
-  /// Appends to `out`; call in order of ops.
-  void of(const profile::Op& op, profile::OpIndex index, std::vector<profile::OpIndex>& out) {
-    out.assign(op.after.begin(), op.after.end());
-    remember(of_stream_[op.stream], index, out);
-    if (profile::is_point_to_point(op.kind)) {
-      const auto key = std::tuple{op.communicator, op.peer, op.kind};
-      remember(of_pair_.try_emplace(key, kNone).first->second, index, out);
-    } else if (profile::is_communication(op.kind)) {
-      remember(of_communicator_.try_emplace(op.communicator, kNone).first->second, index, out);
-    }
-  }
-
- private:
-  static constexpr profile::OpIndex kNone = static_cast<profile::OpIndex>(-1);
-
-  static void remember(profile::OpIndex& last, profile::OpIndex index,
-                       std::vector<profile::OpIndex>& out) {
-    if (last != kNone) out.push_back(last);
-    last = index;
-  }
-
-  std::vector<profile::OpIndex> of_stream_;
-  std::map<CommunicatorIndex, profile::OpIndex> of_communicator_;
-  std::map<std::tuple<CommunicatorIndex, std::uint32_t, profile::OpKind>, profile::OpIndex>
-      of_pair_;
-};
 
 /// Numbers the instances of each communicator, collectives and point-to-point ops apart.
 class Instances {
@@ -54,7 +21,7 @@ class Instances {
 };
 
 Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile::Op& op,
-                 const std::vector<collective::Place>& places) {
+                 plan::Shapes& shapes) {
   const profile::Profile& profile = *plan.jobs[job.value].profile;
   Program::Op result;
   result.kind = op.kind;
@@ -63,11 +30,12 @@ Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile:
   result.duration = op.duration;
   if (!profile::is_communication(op.kind)) return result;
   result.communicator = op.communicator;
-  if (profile::is_point_to_point(op.kind)) result.use = plan::ConnectionUse::point_to_point;
-  collective::Place place = places[op.communicator.value];
-  place.position = profile.communicators[op.communicator.value].position(rank);
-  result.expansion =
-      collective::expand(op, place, plan::peer_bytes_of(profile, op), plan.collectives);
+  result.use = plan::use_of(op.kind);
+  const collective::Choice choice = plan::choice_of(plan, job, op);
+  result.credits = choice.credits;
+  result.expansion = collective::expand(
+      op, profile.communicators[op.communicator.value].position(rank), shapes.of(op.communicator),
+      choice, plan::peer_bytes_of(profile, op), plan.collectives);
   return result;
 }
 
@@ -75,20 +43,17 @@ Program::Op made(const plan::Plan& plan, JobIndex job, Rank rank, const profile:
 
 Program::Program(const plan::Plan& plan, JobIndex job, Rank rank)
     : profile(plan.jobs[job.value].profile),
+      shapes(plan, job),
       streams(static_cast<std::uint32_t>(std::max<std::size_t>(profile->streams.size(), 1))),
       phases(static_cast<std::uint32_t>(std::max<std::size_t>(profile->phases.size(), 1))),
       lanes_max(streams, 0) {
-  std::vector<collective::Place> places;
-  for (std::uint32_t i = 0; i < profile->communicators.size(); ++i)
-    places.push_back(plan::place_of(plan, job, CommunicatorIndex{i}, 0));
-
   const auto& planned = profile->class_of(rank).ops;
   std::vector<std::vector<profile::OpIndex>> waiting(planned.size());
-  Predecessors predecessors{streams};
+  plan::Predecessors predecessors{streams};
   Instances instances;
   std::vector<profile::OpIndex> before;
   for (profile::OpIndex i = 0; i < planned.size(); ++i) {
-    Op op = made(plan, job, rank, planned[i], places);
+    Op op = made(plan, job, rank, planned[i], shapes);
     predecessors.of(planned[i], i, before);
     op.waits = static_cast<std::uint32_t>(before.size());
     for (const profile::OpIndex earlier : before) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/collective/expansion.hpp"
+#include "core/plan/placement.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::replay {
@@ -20,6 +21,7 @@ struct Program {
     CommunicatorIndex communicator;
     plan::ConnectionUse use = plan::ConnectionUse::collective;
     collective::Expansion expansion;
+    std::uint32_t credits = 0;   ///< of its messages that may be under way on one connection
     std::uint32_t instance = 0;  ///< see measure::OpRecord
     std::uint32_t waits = 0;     ///< predecessors
     std::uint32_t successors_begin = 0;
@@ -29,6 +31,7 @@ struct Program {
   Program(const plan::Plan& plan, JobIndex job, Rank rank);
 
   std::shared_ptr<const profile::Profile> profile;  ///< expansions look into it
+  plan::Shapes shapes;                              ///< and into these
   std::vector<Op> ops;
   std::vector<profile::OpIndex> successors;
   std::uint32_t streams = 0;

@@ -113,28 +113,35 @@ bool Replayer::State::prepare_step(Lane& lane) noexcept {
   return true;
 }
 
+/// Ops of different slices share a connection, and each keeps to its own credits.
+bool Replayer::State::may_send(const Lane& lane) const noexcept {
+  const Link& link = links[lane.to_link];
+  const std::uint32_t limit = program.ops[streams[lane.stream].op].credits;
+  return link.credits > 0 && link.credits_max - link.credits < limit;
+}
+
 /// The link that the lane's step has to wait for, or kNoIndex.
 std::uint32_t Replayer::State::blocking_link(const Lane& lane) const noexcept {
   if (receives(lane.step.action) && links[lane.from_link].arrived == 0) return lane.from_link;
-  if (sends(lane.step.action) && links[lane.to_link].credits == 0) return lane.to_link;
+  if (sends(lane.step.action) && !may_send(lane)) return lane.to_link;
   return kNoIndex;
 }
 
 void Replayer::State::do_step(Lane& lane, Instant now) noexcept {
   const collective::Step& step = lane.step;
   lane.has_step = false;
-  if (receives(step.action) && links.front_size(links[lane.from_link]) != step.bytes)
+  if (receives(step.action) && links.front_size(links[lane.from_link]) != step.wire)
     return fail(lane.from_link, "a message of another size than expected");
   if (sends(step.action)) {
     Link& link = links[lane.to_link];
-    meter.posted(link, step.bytes, now);
+    meter.posted(link, step.wire, now);
     --link.credits;
     link.stream = lane.stream;
     ++streams[lane.stream].unsent;
     requests.push({.kind = Request::Kind::send,
                    .connection = link.connection,
                    .sequence = link.next_sequence++,
-                   .bytes = step.bytes});
+                   .bytes = step.wire});
   }
   if (receives(step.action)) {
     // The slot is free only now: what a fused step passes on comes out of it.
@@ -144,7 +151,7 @@ void Replayer::State::do_step(Lane& lane, Instant now) noexcept {
     requests.push({.kind = Request::Kind::release,
                    .connection = link.connection,
                    .sequence = link.next_consumed++,
-                   .bytes = step.bytes});
+                   .bytes = step.wire});
   }
 }
 

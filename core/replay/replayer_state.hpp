@@ -66,6 +66,7 @@ struct Replayer::State {
   void queue_lane(std::uint32_t lane) noexcept;
   void run_lane(std::uint32_t lane, Instant now) noexcept;
   bool prepare_step(Lane& lane) noexcept;
+  bool may_send(const Lane& lane) const noexcept;
   std::uint32_t blocking_link(const Lane& lane) const noexcept;
   void do_step(Lane& lane, Instant now) noexcept;
   void fail(std::uint32_t link, std::string_view reason) noexcept;

@@ -91,6 +91,12 @@ std::vector<std::string> warnings(const plan::Plan& plan, const Summary& summary
   if (plan.synchronisation == plan::SyncMode::phase && has_phases) {
     result.push_back("Phases are kept in step: what the job overlaps across phases is lost.");
   }
+  for (const plan::PlannedJob& job : plan.jobs) {
+    if (!job.node || job.node->per_host < 2) continue;
+    result.push_back("Job " + job.name + ": up to " + std::to_string(job.node->per_host) +
+                     " nodes share a host; what passes between them is local here, and would be on "
+                     "the wire in the job.");
+  }
   const bool widened = std::ranges::any_of(summary.bursts, [](const BurstSummary& burst) {
     return burst.statistics.bin > measure::kBinDefault;
   });

@@ -68,14 +68,15 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"profile", {"base", "yaml"}},
     {"import", {"base", "profile"}},
     {"collective", {"base", "profile"}},
-    {"plan", {"base", "yaml", "profile", "collective"}},
+    {"fabric", {"base", "yaml"}},
+    {"plan", {"base", "yaml", "profile", "collective", "fabric"}},
     {"measure", {"base", "profile", "collective"}},
     {"diagnosis", {"base"}},
     {"report", {"base", "profile", "collective", "plan", "measure", "diagnosis"}},
     {"replay", {"base", "profile", "collective", "plan", "measure"}},
     {"protocol", {"base"}},
     {"coordination",
-     {"base", "profile", "collective", "plan", "measure", "diagnosis", "report", "replay",
+     {"base", "profile", "collective", "fabric", "plan", "measure", "diagnosis", "report", "replay",
       "protocol"}},
 };
 

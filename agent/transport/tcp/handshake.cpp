@@ -49,7 +49,7 @@ std::optional<plan::ConnectionKey> decode_key(const char* in) noexcept {
   key.destination.value = static_cast<std::uint32_t>(get(in, 4));
   key.channel = static_cast<std::uint16_t>(get(in, 2));
   const std::uint64_t use = get(in, 1);
-  if (use > static_cast<std::uint64_t>(plan::ConnectionUse::point_to_point)) return std::nullopt;
+  if (use > static_cast<std::uint64_t>(plan::kConnectionUseLast)) return std::nullopt;
   key.use = static_cast<plan::ConnectionUse>(use);
   if (get(in, 1) != 0) return std::nullopt;  // reserved
   return key;

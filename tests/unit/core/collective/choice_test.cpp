@@ -19,7 +19,8 @@ TEST(Choice, ProtocolsAddTheirFlags) {
   EXPECT_EQ(wire_bytes(Protocol::ll, 32 << 10), 64U << 10) << "a step of LL";
   EXPECT_EQ(wire_bytes(Protocol::ll, 1), 16U);
   EXPECT_EQ(wire_bytes(Protocol::ll128, 576'000), 614'400U) << "a step of LL128";
-  EXPECT_EQ(wire_bytes(Protocol::ll128, 121), 256U);
+  EXPECT_EQ(wire_bytes(Protocol::ll128, 1), 2048U) << "a warp writes whole lines";
+  EXPECT_EQ(wire_bytes(Protocol::ll128, 1921), 4096U);
   for (const Protocol protocol : kProtocols) EXPECT_EQ(wire_bytes(protocol, 0), 0U);
 }
 

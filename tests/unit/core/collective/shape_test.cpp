@@ -76,5 +76,25 @@ TEST(Shape, EveryChannelsRingVisitsEveryRankOnceAndNodesOneAfterTheOther) {
   }
 }
 
+TEST(Shape, RingsMayFollowTheCommunicator) {
+  const std::vector<Shape::Member> members{{0, 1}, {0, 0}, {1, 1}, {1, 0}};
+  EXPECT_THAT(ring(Shape::in_order(members), 0), ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(Shape::in_order(members).next(1, 3), 0U);
+  EXPECT_EQ(Shape::in_order(members).previous(1, 0), 3U);
+}
+
+TEST(Shape, TheGroupIsWhatDividesEveryRunOnANodeUpToEight) {
+  const auto group = [](std::uint32_t ranks, std::uint32_t a_node) {
+    std::vector<Shape::Member> members;
+    for (std::uint32_t i = 0; i < ranks; ++i) members.push_back({.node = i / a_node, .rail = 0});
+    return Shape{members}.group();
+  };
+  EXPECT_EQ(group(16, 1), 1U);
+  EXPECT_EQ(group(16, 2), 2U);
+  EXPECT_EQ(group(5, 2), 1U);
+  EXPECT_EQ(group(32, 16), 8U);
+  EXPECT_EQ(group(24, 12), 4U);
+}
+
 }  // namespace
 }  // namespace rehearsal::collective

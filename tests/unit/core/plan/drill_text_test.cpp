@@ -42,6 +42,8 @@ collectives:
   point_to_point_channels: 1
   credits: 5
   channel_bytes_min: 16KiB
+  cross_nic: 1
+  pxn_level: 0
 local: {rate: 100Gbit/s, latency: 5us}
 expectations:
   - {metric: iteration_p50, at_most: 20ms}
@@ -98,11 +100,83 @@ TEST(DrillText, ReadsEveryKey) {
                           .point_to_point_chunk = Bytes{64U << 10},
                           .point_to_point_channels = 1,
                           .credits = 5,
-                          .channel_bytes_min = Bytes{16U << 10}};
+                          .channel_bytes_min = Bytes{16U << 10},
+                          .cross_nic = 1,
+                          .pxn_level = 0};
+  expected.forced.nccl.channels_min = expected.forced.nccl.channels_max = 4;
+  expected.forced.chunk = Bytes{1U << 20};
+  expected.forced.slices_per_chunk = 4;
+  expected.forced.pipeline_chunk = Bytes{256U << 10};
+  expected.forced.point_to_point_channels = 1;
+  expected.forced.credits = 5;
   expected.local = {BitRate{100'000'000'000}, std::chrono::microseconds{5}};
   expected.expectations = {{"iteration_p50", std::chrono::milliseconds{20}, {}},
                            {"all_to_all_busbw", {}, BitRate{5'000'000'000}}};
   EXPECT_EQ(*drill, expected);
+}
+
+constexpr std::string_view kOnNodes =
+    "drill: d\njobs: [{name: j, profile: p, hosts: [h1, h2], node: h100, ranks_per_node: 4, "
+    "nodes_per_host: 2}]\n";
+
+TEST(DrillText, ReadsHowAJobStandsOnNodes) {
+  const auto drill = parse_drill(kOnNodes, "drill.yaml");
+  ASSERT_TRUE(drill) << drill.error().text();
+  EXPECT_EQ(drill->jobs[0].node, "h100");
+  EXPECT_EQ(drill->jobs[0].ranks_per_node, 4U);
+  EXPECT_EQ(drill->jobs[0].nodes_per_host, 2U);
+}
+
+TEST(DrillText, ReadsWhatIsForcedInOurWordsAndInNccls) {
+  using collective::Algorithm;
+  using profile::OpKind;
+  const auto ours = parse_drill(std::string(kOnNodes) +
+                                    "collectives: {algorithm: tree, protocol: ll128, "
+                                    "channels_min: 2, channels_max: 8}\n",
+                                "drill.yaml");
+  ASSERT_TRUE(ours) << ours.error().text();
+  const collective::Forced& nccl = ours->forced.nccl;
+  EXPECT_TRUE(nccl.algorithm(OpKind::all_reduce, Algorithm::tree));
+  EXPECT_FALSE(nccl.algorithm(OpKind::all_reduce, Algorithm::ring));
+  EXPECT_TRUE(nccl.algorithm(OpKind::all_gather, Algorithm::ring)) << "which has no tree";
+  EXPECT_EQ(nccl.protocol(OpKind::all_reduce, collective::Protocol::simple),
+            collective::Forced::Use::no);
+  EXPECT_EQ(nccl.channels_max, 8U);
+
+  const auto theirs = parse_drill(
+      std::string(kOnNodes) +
+          "collectives:\n  nccl:\n    NCCL_ALGO: 'allreduce:Ring'\n    NCCL_MAX_NCHANNELS: 4\n"
+          "    NCCL_CROSS_NIC: 1\n    NCCL_PXN_DISABLE: 1\n    NCCL_P2P_NET_CHUNKSIZE: 65536\n",
+      "drill.yaml");
+  ASSERT_TRUE(theirs) << theirs.error().text();
+  EXPECT_FALSE(theirs->forced.nccl.algorithm(OpKind::all_reduce, Algorithm::tree));
+  EXPECT_EQ(theirs->forced.nccl.channels_max, 4U);
+  EXPECT_EQ(theirs->collectives.cross_nic, 1U);
+  EXPECT_EQ(theirs->collectives.pxn_level, 0U);
+  EXPECT_EQ(theirs->collectives.point_to_point_chunk, Bytes{65536});
+}
+
+TEST(DrillText, SaysWhatIsWrongWithNodesAndWhatIsForced) {
+  const auto failure = [](const std::string& more) {
+    return failure_of(std::string(kOnNodes) + more);
+  };
+  EXPECT_THAT(failure("collectives: {algorithm: collnet_direct}\n"),
+              HasSubstr("drill.yaml:3:26: collectives.algorithm: collnet_direct needs a network "
+                        "plugin that reduces in the switches (SHARP)"));
+  EXPECT_THAT(failure("collectives: {nccl: {NCCL_ALGO: CollnetChain}}\n"), HasSubstr("SHARP"));
+  EXPECT_THAT(failure("collectives: {nccl: {NCCL_ALOG: Ring}}\n"), HasSubstr("is not known"));
+  EXPECT_THAT(failure("collectives: {nccl: {NCCL_IB_QPS_PER_CONNECTION: 4}}\n"),
+              HasSubstr("set them in transport"));
+  EXPECT_THAT(failure("collectives: {channels_min: 9, channels_max: 8}\n"),
+              HasSubstr("more than channels_max"));
+  EXPECT_THAT(failure_of(std::string(kLeast) + "collectives: {algorithm: ring}\n"),
+              HasSubstr("algorithm means something on known nodes alone"));
+  EXPECT_THAT(
+      failure_of("drill: d\njobs: [{name: j, profile: p, hosts: [h], ranks_per_node: 4}]\n"),
+      HasSubstr("jobs[0].ranks_per_node: needs node"));
+  EXPECT_THAT(failure_of("drill: d\njobs: [{name: j, profile: p, hosts: [h], node: h100, "
+                         "ranks_per_host: 4}]\n"),
+              HasSubstr("jobs[0].ranks_per_host: does not go with node"));
 }
 
 TEST(DrillText, LeavesDefaultsWhereNothingIsWritten) {

@@ -46,12 +46,13 @@ struct Walked {
 Walked walk(const Plan& plan) {
   Walked walked;
   const auto& job = plan.jobs[0];
+  Shapes shapes{plan, JobIndex{0}};
   for (std::uint32_t rank = 0; rank < job.profile->ranks; ++rank)
     for (const Op& op : job.profile->class_of(Rank{rank}).ops) {
       const auto& communicator = job.profile->communicators[op.communicator.value];
       const auto expansion = collective::expand(
-          op, place_of(plan, JobIndex{0}, op.communicator, communicator.position(Rank{rank})),
-          peer_bytes_of(*job.profile, op), plan.collectives);
+          op, communicator.position(Rank{rank}), shapes.of(op.communicator),
+          choice_of(plan, JobIndex{0}, op), peer_bytes_of(*job.profile, op), plan.collectives);
       for (std::uint32_t lane = 0; lane < expansion.lane_count(); ++lane) {
         auto cursor = expansion.lane(lane);
         collective::Step step;
@@ -60,11 +61,11 @@ Walked walk(const Plan& plan) {
           const HostIndex from = job.bindings[rank].host;
           const HostIndex to = job.bindings[communicator.ranks[step.to].value].host;
           if (from == to) {
-            walked.local += step.bytes;
+            walked.local += step.wire;
             continue;
           }
           auto& [bytes, messages] = walked.flows[{from, to}];
-          bytes += step.bytes;
+          bytes += step.wire;
           ++messages;
         }
       }
@@ -195,15 +196,15 @@ TEST(ConnectionsOf, SmallOpsNeedNoSecondChannel) {
   EXPECT_EQ(connections_of(plan, HostIndex{0}).outgoing.size(), 1U);
 }
 
-TEST(GroupSize, IsWhatDividesEveryRunOnAHostUpToEight) {
-  const auto group = [](std::uint32_t ranks, std::uint32_t per_host) {
-    return group_size(plan_of(profile_of(ranks, {}), per_host), JobIndex{0}, CommunicatorIndex{0});
-  };
-  EXPECT_EQ(group(16, 1), 1U);
-  EXPECT_EQ(group(16, 2), 2U);
-  EXPECT_EQ(group(5, 2), 1U);
-  EXPECT_EQ(group(32, 16), 8U);
-  EXPECT_EQ(group(24, 12), 4U);
+TEST(Shapes, RanksOfAHostAreANodeAndRingsFollowTheCommunicator) {
+  const Plan plan = plan_of(profile_of(5, {}), 2);
+  Shapes shapes{plan, JobIndex{0}};
+  const collective::Shape& shape = shapes.of(CommunicatorIndex{0});
+  EXPECT_EQ(&shape, &shapes.of(CommunicatorIndex{0}));
+  EXPECT_EQ(shape.nodes(), 3U);
+  EXPECT_EQ(shape.node_of(3), 1U);
+  EXPECT_EQ(shape.next(0, 1), 2U);
+  EXPECT_EQ(shape.next(1, 4), 0U);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 
 #include "core/plan/checks.hpp"
+#include "core/plan/connection_estimate.hpp"
 #include "core/plan/plan.hpp"
+#include "core/plan/plan_warnings.hpp"
 #include "tests/support/sample_plan.hpp"
 
 namespace rehearsal::plan {
@@ -189,13 +191,19 @@ TEST(MakePlan, RefusesExpectationsThatCanNotBeMet) {
   EXPECT_EQ(c.failure(), "");
 }
 
-TEST(MakePlan, RefusesMoreConnectionsThanAHostCanHold) {
+TEST(MakePlan, PlansMoreConnectionsThanAHostCanHoldWhichIsRefusedWhenItIsToRun) {
   Case c;
   c.profile = sample_profile(512);
-  EXPECT_EQ(c.failure(),
+  const auto plan = c.plan();
+  ASSERT_TRUE(plan) << plan.error().text();
+  const auto fits = check_connections(*plan);
+  ASSERT_FALSE(fits);
+  EXPECT_EQ(fits.error().code, ErrorCode::refused);
+  EXPECT_EQ(fits.error().message,
             "collectives: host 'host0' would hold up to 263168 connections; at most 32768: use "
             "fewer channels, or fewer ranks on a host");
-  EXPECT_EQ(c.plan().error().code, ErrorCode::refused);
+  EXPECT_THAT(plan_warnings(*plan, expand_load(*plan)),
+              testing::ElementsAre("this cannot be run: " + fits.error().message));
 }
 
 TEST(MakePlan, RefusesTwoAgentsOfOneName) {
@@ -222,6 +230,8 @@ TEST(PlanHash, CoversWhatDecidesTheTraffic) {
   EXPECT_TRUE(changed([](Case& c) { c.drill.transport.receive = ReceiveMode::discard; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.collectives.channels = 3; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.collectives.credits = 5; }));
+  EXPECT_TRUE(changed([](Case& c) { c.drill.collectives.cross_nic = 1; }));
+  EXPECT_TRUE(changed([](Case& c) { c.drill.collectives.pxn_level = 0; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.local.latency = Duration{1}; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.limits.progress = std::chrono::seconds{7}; }));
   EXPECT_TRUE(changed([](Case& c) { c.drill.synchronisation = SyncMode::free; }));

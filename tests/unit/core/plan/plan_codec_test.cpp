@@ -19,6 +19,8 @@ Plan rich_plan() {
   plan.limits.start_skew = std::chrono::microseconds{10};
   plan.expectations = {{"iteration_p50", std::chrono::milliseconds{1}, {}},
                        {"all_reduce_busbw", {}, BitRate{1'000'000}}};
+  plan.collectives.cross_nic = 0;
+  plan.collectives.pxn_level = 1;
   plan.hosts[1].shared_nics = true;
   plan.hosts[1].transports = {TransportKind::loopback, TransportKind::tcp};
   plan.jobs.push_back(plan.jobs[0]);
@@ -71,7 +73,7 @@ TEST(PlanCodec, OtherVersionsAndOtherBytesAreNamed) {
                   .message,
               HasSubstr("this is no plan"));
   bytes[15] = 9;
-  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 1"));
+  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 2"));
 }
 
 TEST(PlanCodec, ChecksWhatPlanningWouldHaveChecked) {
@@ -82,6 +84,10 @@ TEST(PlanCodec, ChecksWhatPlanningWouldHaveChecked) {
     return read ? "" : read.error().message;
   };
   EXPECT_EQ(failure([](Plan&) {}), "");
+  EXPECT_THAT(failure([](Plan& plan) { plan.collectives.cross_nic = 3; }),
+              StartsWith("plan: collectives.cross_nic: is 3"));
+  EXPECT_THAT(failure([](Plan& plan) { plan.collectives.pxn_level = 3; }),
+              StartsWith("plan: collectives.pxn_level: is 3"));
   EXPECT_THAT(failure([](Plan& plan) { plan.collectives.credits = 2; }),
               StartsWith("plan: collectives.credits: is 2 with 2 slices"));
   EXPECT_THAT(failure([](Plan& plan) { plan.jobs[0].bindings[1].host.value = 3; }),
