@@ -64,6 +64,9 @@ std::string RunMeasurement::encode(std::span<const replay::Replayer> replayers,
   measurements.results = reducer_.take();
   measurements.jobs = bytes_by_job(replayers);
   measurements.faults = std::move(faults);
+  for (const replay::Replayer& replayer : replayers) {
+    replayer.append_flow_times(measurements.flow_times);
+  }
   for (std::uint32_t nic = 0; nic < meters_.size(); ++nic) {
     measure::NicMeasurements& figures = measurements.nics.emplace_back();
     figures.nic = NicIndex{nic};

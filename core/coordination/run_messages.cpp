@@ -4,6 +4,8 @@
 
 #include "core/coordination/messages.hpp"
 #include "core/coordination/run.hpp"
+#include "core/fabric/node.hpp"
+#include "core/plan/checks.hpp"
 
 namespace rehearsal::coordination {
 namespace {
@@ -103,7 +105,8 @@ void Run::on_reserved(RunAgent& agent, const protocol::Reserved& message, Instan
 std::uint32_t Run::channels_max(JobIndex job) const {
   // Where nodes are known, choices have up to NCCL's 64 channels, and NVLS one of each for every
   // GPU of a node.
-  if (plan().jobs[job.value].node) return plan::kChannelsMax * fabric::kGpusMax;
+  constexpr auto kGpus = static_cast<std::uint32_t>(fabric::kGpusMax);
+  if (plan().jobs[job.value].node) return plan::kChannelsMax * kGpus;
   return std::max(plan().collectives.channels, plan().collectives.point_to_point_channels);
 }
 

@@ -137,6 +137,7 @@ std::string encode(const AgentMeasurements& measurements) {
   for (const NicMeasurements& nic : measurements.nics) put(encoder, nic);
   put(encoder, measurements.transport);
   encode(measurements.faults, encoder);
+  encode(measurements.flow_times, encoder);
   return encoder.take();
 }
 
@@ -163,6 +164,7 @@ Result<AgentMeasurements> decode_agent_measurements(std::string_view bytes) {
   }
   ASSIGN_OR_RETURN(measurements.transport, take_facts(decoder));
   ASSIGN_OR_RETURN(measurements.faults, decode_fault_measurements(decoder));
+  ASSIGN_OR_RETURN(measurements.flow_times, decode_flow_measurements(decoder));
   if (decoder.remaining() != 0) {
     return fail(ErrorCode::protocol, ErrorSource::control,
                 std::to_string(decoder.remaining()) + " bytes follow the measurements");

@@ -11,6 +11,7 @@
 #include "core/measure/arrival_curve.hpp"
 #include "core/measure/collective_time.hpp"
 #include "core/measure/fault_times.hpp"
+#include "core/measure/flow_times.hpp"
 
 namespace rehearsal::measure {
 
@@ -70,6 +71,7 @@ struct AgentMeasurements {
   std::vector<NicMeasurements> nics = {};
   TransportFacts transport = {};
   FaultMeasurements faults = {};
+  FlowMeasurements flow_times = {};
 };
 
 /// Bins of all series of one agent together (128 MiB).
@@ -77,7 +79,8 @@ inline constexpr std::size_t kBinsOfAgentMax = std::size_t{1} << 24;
 
 std::string encode(const AgentMeasurements& measurements);
 /// Reads what encode() wrote; nothing is allocated for more than the bytes could hold, but for
-/// silent bins (kBinsOfAgentMax) and histograms (0.26 MiB each, kRankTimesMax).
+/// silent bins (kBinsOfAgentMax), histograms (0.26 MiB each, kRankTimesMax) and windows in which a
+/// flow was silent (kFlowCellsMax).
 Result<AgentMeasurements> decode_agent_measurements(std::string_view bytes);
 
 }  // namespace rehearsal::measure

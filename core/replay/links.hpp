@@ -32,6 +32,11 @@ struct Link {
 
   /// The lane that stands still for this link, or kNoIndex.
   std::uint32_t waiting_lane = kNoIndex;
+  /// For FlowMeter: the row of its figures; since when messages are under way or not consumed;
+  /// since when a lane stands still.
+  std::uint32_t meter_row = 0;
+  Instant held_since = {};
+  Instant stands_since = {};
   /// Outgoing: the stream whose op's messages are under way. Ops that could share a connection run
   /// one after the other, so there is only one.
   std::uint32_t stream = kNoIndex;

@@ -36,6 +36,7 @@ Replayer::State::State(const plan::Plan& plan, JobIndex its_job, Rank its_rank,
       iterations(plan.iterations),
       program(plan, its_job, its_rank),
       links(connections, its_job, its_rank),
+      meter(connections, its_job, its_rank, links, measure::windows_of(plan.iterations)),
       lanes(lanes_in_all(program)),
       streams(program.streams),
       requests(requests_max(links)),
@@ -159,6 +160,10 @@ void Replayer::clear_records() noexcept {
   // An iteration that is under way keeps room: its records so far are taken with the others.
   state_->op_records.clear();
   state_->iteration_records.clear();
+}
+
+void Replayer::append_flow_times(measure::FlowMeasurements& measurements) const {
+  state_->meter.append_to(measurements);
 }
 
 std::vector<Rank> Replayer::waiting_for() const {

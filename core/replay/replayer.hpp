@@ -10,6 +10,7 @@
 #include "core/base/ids.hpp"
 #include "core/base/time.hpp"
 #include "core/fault/schedule.hpp"
+#include "core/measure/flow_times.hpp"
 #include "core/measure/records.hpp"
 #include "core/plan/plan.hpp"
 #include "core/replay/transport.hpp"
@@ -111,6 +112,9 @@ class Replayer {
   std::span<const measure::OpRecord> op_records() const noexcept;
   std::span<const measure::IterationRecord> iteration_records() const noexcept;
   void clear_records() noexcept;
+
+  /// Adds where this rank's time went to the measurements of its agent. Not for the data path.
+  void append_flow_times(measure::FlowMeasurements& measurements) const;
 
   /// Whom this rank waits for now: the peer ranks of the steps that cannot move, for error reports.
   /// Not for the data path.

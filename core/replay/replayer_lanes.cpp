@@ -18,7 +18,7 @@ void Replayer::State::take(const Completion& completion, Instant now) noexcept {
       link.connected = true;
       break;
     case Completion::Kind::received:
-      if (!link.outgoing) arrived(index, completion);
+      if (!link.outgoing) arrived(index, completion, now);
       break;
     case Completion::Kind::sent:
       if (link.outgoing) was_sent(link, completion, now);
@@ -27,7 +27,8 @@ void Replayer::State::take(const Completion& completion, Instant now) noexcept {
       if (!link.outgoing) break;
       if (link.credits == link.credits_max) return fail(index, "a credit too many");
       ++link.credits;
-      wake(link);
+      meter.credited(link, now);
+      wake(link, now);
       break;
     case Completion::Kind::failed:
       fail(index, completion.reason);
@@ -35,18 +36,20 @@ void Replayer::State::take(const Completion& completion, Instant now) noexcept {
   }
 }
 
-void Replayer::State::arrived(std::uint32_t index, const Completion& completion) noexcept {
+void Replayer::State::arrived(std::uint32_t index, const Completion& completion,
+                              Instant now) noexcept {
   Link& link = links[index];
   if (completion.sequence != link.next_sequence) return fail(index, "a message out of order");
   if (link.arrived == link.credits_max) return fail(index, "a message without a credit");
   links.push_size(link, completion.bytes);
   ++link.arrived;
+  meter.arrived(link, completion.bytes, now);
   ++link.next_sequence;
   if (!link.local) {
     counters.received += Bytes{completion.bytes};
     ++counters.messages_received;
   }
-  wake(link);
+  wake(link, now);
 }
 
 void Replayer::State::was_sent(Link& link, const Completion& completion, Instant now) noexcept {
@@ -60,8 +63,9 @@ void Replayer::State::was_sent(Link& link, const Completion& completion, Instant
   if (stream.unsent == 0 && stream.lanes_left == 0) complete_communication(stream, now);
 }
 
-void Replayer::State::wake(Link& link) noexcept {
+void Replayer::State::wake(Link& link, Instant now) noexcept {
   if (link.waiting_lane == kNoIndex) return;
+  meter.moves(link, now);
   queue_lane(link.waiting_lane);
   link.waiting_lane = kNoIndex;
 }
@@ -78,9 +82,10 @@ void Replayer::State::run_lane(std::uint32_t index, Instant now) noexcept {
     const std::uint32_t blocking = blocking_link(lane);
     if (blocking != kNoIndex) {
       links[blocking].waiting_lane = index;
+      meter.stands(links[blocking], now);
       return;
     }
-    do_step(lane);
+    do_step(lane, now);
     if (failure) return;
   }
   Stream& stream = streams[lane.stream];
@@ -122,13 +127,14 @@ std::uint32_t Replayer::State::blocking_link(const Lane& lane) const noexcept {
   return kNoIndex;
 }
 
-void Replayer::State::do_step(Lane& lane) noexcept {
+void Replayer::State::do_step(Lane& lane, Instant now) noexcept {
   const collective::Step& step = lane.step;
   lane.has_step = false;
   if (receives(step.action) && links.front_size(links[lane.from_link]) != step.wire)
     return fail(lane.from_link, "a message of another size than expected");
   if (sends(step.action)) {
     Link& link = links[lane.to_link];
+    meter.posted(link, step.wire, now);
     --link.credits;
     link.stream = lane.stream;
     ++streams[lane.stream].unsent;
@@ -141,6 +147,7 @@ void Replayer::State::do_step(Lane& lane) noexcept {
     // The slot is free only now: what a fused step passes on comes out of it.
     Link& link = links[lane.from_link];
     --link.arrived;
+    meter.consumed(link, now);
     requests.push({.kind = Request::Kind::release,
                    .connection = link.connection,
                    .sequence = link.next_consumed++,

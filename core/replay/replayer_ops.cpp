@@ -21,6 +21,7 @@ void Replayer::State::begin_iteration(std::uint32_t index, Instant appointment,
   CHECK(!begun, "an iteration begins before the last one is done");
   CHECK(has_room(), "records of earlier iterations were not cleared");
   begun = true;
+  meter.begin_iteration(index);
   left = static_cast<std::uint32_t>(program.ops.size());
   last_done = begin;
   current = {.job = job,
@@ -95,6 +96,7 @@ void Replayer::State::start_communication(profile::OpIndex op, Instant now) noex
   stream.busy = true;
   stream.op = op;
   stream.ready = now;
+  meter.late(std::max(now - ready_at[op], Duration::zero()));
   stream.unsent = 0;
   stream.lanes_count = stream.lanes_left = planned.expansion.lane_count();
   for (std::uint32_t i = 0; i < stream.lanes_count; ++i) {
@@ -112,6 +114,7 @@ bool Replayer::State::end_compute(Instant now) noexcept {
   const ComputeEnd ended = computing.front();
   std::pop_heap(computing.begin(), computing.end(), kLater);
   computing.pop_back();
+  meter.computed(ended.time - ready_at[ended.op]);
   complete(ended.op, ended.time);
   return true;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/replay/compute_faults.hpp"
+#include "core/replay/flow_meter.hpp"
 #include "core/replay/links.hpp"
 #include "core/replay/program.hpp"
 #include "core/replay/replayer.hpp"
@@ -63,15 +64,15 @@ struct Replayer::State {
 
   // replayer_lanes.cpp
   void take(const Completion& completion, Instant now) noexcept;
-  void arrived(std::uint32_t link, const Completion& completion) noexcept;
+  void arrived(std::uint32_t link, const Completion& completion, Instant now) noexcept;
   void was_sent(Link& link, const Completion& completion, Instant now) noexcept;
-  void wake(Link& link) noexcept;
+  void wake(Link& link, Instant now) noexcept;
   void queue_lane(std::uint32_t lane) noexcept;
   void run_lane(std::uint32_t lane, Instant now) noexcept;
   bool prepare_step(Lane& lane) noexcept;
   bool may_send(const Lane& lane) const noexcept;
   std::uint32_t blocking_link(const Lane& lane) const noexcept;
-  void do_step(Lane& lane) noexcept;
+  void do_step(Lane& lane, Instant now) noexcept;
   void fail(std::uint32_t link, std::string_view reason) noexcept;
 
   JobIndex job;
@@ -80,6 +81,7 @@ struct Replayer::State {
   std::uint32_t iterations;
   Program program;
   Links links;
+  FlowMeter meter;
   std::vector<Lane> lanes;
   std::vector<Stream> streams;
   RequestQueue requests;

@@ -114,6 +114,23 @@ struct AgentSummary {
   bool operator==(const AgentSummary&) const = default;
 };
 
+/// Who seems to be to blame for what is slow (core/diagnosis), in names.
+struct SuspectSummary {
+  std::string place = {};      ///< diagnosis::Place
+  std::string host = {};       ///< of a link: of its source
+  std::string nic = {};        ///< empty: the host, or a rank
+  std::string peer_host = {};  ///< of a link: where it leads to
+  std::string peer_nic = {};
+  std::string job = {};  ///< of a rank
+  std::optional<std::uint32_t> rank = {};
+  double factor = 1;
+  double confidence = 0;
+  std::string finding = {};   ///< "h3/rail0 sends at about 0.50 of the rate of its peers"
+  std::string evidence = {};  ///< one sentence
+
+  bool operator==(const SuspectSummary&) const = default;
+};
+
 struct Summary {
   std::string run = {};
   std::string drill = {};
@@ -126,6 +143,8 @@ struct Summary {
   std::vector<std::string> warnings = {};  ///< to be known when reading the figures; not a verdict
   std::string stop = {};
   std::vector<std::string> waited_for = {};
+  /// Empty: nobody stands out. Nothing: there was nothing to look at.
+  std::optional<std::vector<SuspectSummary>> suspects = {};
   std::vector<AgentSummary> agents = {};
   std::vector<JobSummary> jobs = {};
   std::vector<NicSummary> nics = {};

@@ -6,6 +6,7 @@
 #include "core/base/text.hpp"
 #include "core/collective/expansion.hpp"
 #include "core/report/notes.hpp"
+#include "core/report/suspects.hpp"
 
 namespace rehearsal::report {
 namespace {
@@ -243,6 +244,20 @@ TransportSummary transport_summary(const plan::Plan& plan, std::span<const Agent
   return summary;
 }
 
+diagnosis::Observations observations_of(const plan::Plan& plan, std::span<const Agent> agents,
+                                        const Gathered& gathered) {
+  std::vector<AgentFlows> flows;
+  for (const Agent& agent : agents) {
+    flows.push_back({.host = agent.host, .measurements = &agent.measurements->flow_times});
+  }
+  std::vector<measure::IterationTime> iterations;
+  for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
+    const auto times = gathered.iterations.complete(JobIndex{job});
+    iterations.insert(iterations.end(), times.begin(), times.end());
+  }
+  return observe(plan, flows, iterations);
+}
+
 }  // namespace
 
 Gathered gather(const plan::Plan& plan, const RunMeasurements& run) {
@@ -267,6 +282,8 @@ Gathered gather(const plan::Plan& plan, const RunMeasurements& run) {
         contradiction = "NIC " + std::to_string(nic.nic.value) + " is not in it";
       }
     }
+    if (!contradiction.empty()) continue;
+    contradiction = contradiction_of(plan, agent.host, agent.measurements->flow_times);
     if (!contradiction.empty()) continue;
     const measure::PartialResults& results = agent.measurements->results;
     if (auto added = gathered.instances.add(results); !added) {
@@ -301,6 +318,7 @@ Summary build_summary(const plan::Plan& plan, const plan::Load& load, const RunM
   summary.transport = transport_summary(plan, agents);
   summary.faults = fault_summaries(plan, run);
   summary.transport.notes = transport_notes(plan, summary);
+  summary.suspects = suspects_of(plan, observations_of(plan, agents, gathered));
   summary.warnings = warnings(plan, summary);
   return summary;
 }

@@ -131,6 +131,23 @@ Json json_of(const FaultSummary& fault) {
           {"hit", fault.hit},   {"spells", std::move(spells)}};
 }
 
+Json json_of(const SuspectSummary& suspect) {
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+  };
+  return {{"place", suspect.place},
+          {"host", text_or_null(suspect.host)},
+          {"nic", text_or_null(suspect.nic)},
+          {"peer_host", text_or_null(suspect.peer_host)},
+          {"peer_nic", text_or_null(suspect.peer_nic)},
+          {"job", text_or_null(suspect.job)},
+          {"rank", suspect.rank ? Json(*suspect.rank) : Json()},
+          {"factor", suspect.factor},
+          {"confidence", suspect.confidence},
+          {"finding", suspect.finding},
+          {"evidence", suspect.evidence}};
+}
+
 template <typename T>
 Json list_of(const std::vector<T>& values) {
   Json list = Json::array();
@@ -153,6 +170,7 @@ std::string summary_json(const Summary& summary) {
                {"warnings", summary.warnings},
                {"stop", summary.stop},
                {"waited_for", summary.waited_for},
+               {"suspects", summary.suspects ? list_of(*summary.suspects) : Json()},
                {"agents", list_of(summary.agents)},
                {"jobs", list_of(summary.jobs)},
                {"nics", list_of(summary.nics)},

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/diagnosis/suspect.hpp"
 #include "core/report/json_values.hpp"
 #include "core/report/summary.hpp"
 
@@ -49,6 +50,10 @@ class Node {
   /// Of what only some runs have.
   bool has(const char* key) const { return json_.contains(key); }
 
+  bool is_null(const char* key) const {
+    const Json* value = find(key);
+    return value == nullptr || value->is_null();
+  }
   std::string text(const char* key) const {
     const Json* value = find(key);
     if (value != nullptr && value->is_string()) return value->get<std::string>();
@@ -272,6 +277,22 @@ FaultSummary read_fault(const Node& node) {
           .spells = node.list("spells", read_spell)};
 }
 
+SuspectSummary read_suspect(const Node& node) {
+  SuspectSummary suspect{.place = node.text("place"),
+                         .host = node.text_or_null("host"),
+                         .nic = node.text_or_null("nic"),
+                         .peer_host = node.text_or_null("peer_host"),
+                         .peer_nic = node.text_or_null("peer_nic"),
+                         .job = node.text_or_null("job"),
+                         .factor = node.figure("factor").value_or(1),
+                         .confidence = node.figure("confidence").value_or(0),
+                         .finding = node.text("finding"),
+                         .evidence = node.text("evidence")};
+  if (!diagnosis::place_from(suspect.place)) node.wrong("place", "a place");
+  if (!node.is_null("rank")) suspect.rank = node.small_number("rank");
+  return suspect;
+}
+
 Summary read(const Node& node) {
   Summary summary{.run = node.text("run"),
                   .drill = node.text("drill"),
@@ -286,6 +307,8 @@ Summary read(const Node& node) {
   summary.warnings = node.texts("warnings");
   summary.stop = node.text("stop");
   summary.waited_for = node.texts("waited_for");
+  // Reports of earlier versions have none.
+  if (!node.is_null("suspects")) summary.suspects = node.list("suspects", read_suspect);
   summary.agents = node.list("agents", read_agent);
   summary.jobs = node.list("jobs", read_job);
   summary.nics = node.list("nics", read_nic);

@@ -14,6 +14,7 @@ constexpr std::string_view kAbsent = "–";
 constexpr std::string_view kIndent = "  ";
 // A large cluster has thousands of NICs; all of them are in summary.json.
 constexpr std::size_t kBurstRowsMax = 16;
+constexpr std::size_t kSuspectRowsMax = 4;
 constexpr std::size_t kCollectiveRowsMax = 40;
 
 std::string shown(const std::optional<Duration>& duration) {
@@ -76,6 +77,28 @@ std::string upper(std::string_view word) {
   return result;
 }
 
+std::string rest(std::size_t rows, std::size_t rows_max) {
+  if (rows <= rows_max) return "";
+  return std::string(kIndent) + "and " + grouped(rows - rows_max) + " more in summary.json\n";
+}
+
+std::string suspect_lines(const Summary& summary) {
+  if (!summary.suspects) return "";
+  if (summary.suspects->empty()) {
+    return std::string(kIndent) + "Suspect: nobody; no NIC, link, host or rank stands out.\n";
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(summary.suspects->size(), kSuspectRowsMax); ++i) {
+    const SuspectSummary& suspect = (*summary.suspects)[i];
+    std::array<char, 32> confidence{};
+    std::snprintf(confidence.data(), confidence.size(), "confidence %.1f", suspect.confidence);
+    text +=
+        wrapped("Suspect: " + suspect.finding + ", " + confidence.data() + ". " + suspect.evidence,
+                kIndent, kIndent);
+  }
+  return text + rest(summary.suspects->size(), kSuspectRowsMax);
+}
+
 std::string verdict_lines(const Summary& summary, bool colour) {
   std::string word = upper(to_string(summary.verdict));
   if (colour) word = std::string(colour_of(summary.verdict)) + word + "\033[0m";
@@ -83,15 +106,11 @@ std::string verdict_lines(const Summary& summary, bool colour) {
   if (!summary.run.empty()) text += "  run " + summary.run;
   text += "  plan " + summary.plan_hash.substr(0, 12) + "\n";
   for (const std::string& reason : summary.reasons) text += wrapped(reason, kIndent, kIndent);
+  text += suspect_lines(summary);
   for (const std::string& warning : summary.warnings) {
     text += wrapped("Note: " + warning, kIndent, kIndent);
   }
   return text;
-}
-
-std::string rest(std::size_t rows, std::size_t rows_max) {
-  if (rows <= rows_max) return "";
-  return std::string(kIndent) + "and " + grouped(rows - rows_max) + " more in summary.json\n";
 }
 
 std::string collectives_of(const JobSummary& job) {

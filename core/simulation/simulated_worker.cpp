@@ -286,6 +286,7 @@ std::string SimulatedWorker::measurements() {
     job.sent += counters.sent;
     job.received += counters.received;
     job.local += counters.local;
+    replayer.append_flow_times(measured.flow_times);
   }
   for (const auto& [index, job] : jobs) measured.jobs.push_back(job);
   if (faulted_ != nullptr)

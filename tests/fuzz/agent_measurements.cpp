@@ -33,6 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto back = decode_agent_measurements(encode(*measurements));
     CHECK(back.has_value(), "what was decoded can be sent");
     CHECK(back->nics.size() == measurements->nics.size(), "and nothing is lost");
+    CHECK(back->flow_times == measurements->flow_times, "nor changed");
   }
   return 0;
 }

@@ -73,11 +73,12 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"fault", {"base", "yaml"}},
     {"plan", {"base", "yaml", "profile", "collective", "fabric", "fault"}},
     {"measure", {"base", "profile", "collective"}},
-    {"report", {"base", "profile", "collective", "fault", "plan", "measure"}},
+    {"diagnosis", {"base"}},
+    {"report", {"base", "profile", "collective", "fault", "plan", "measure", "diagnosis"}},
     {"replay", {"base", "profile", "collective", "fault", "plan", "measure"}},
     {"protocol", {"base"}},
     {"coordination",
-     {"base", "profile", "collective", "fabric", "fault", "plan", "measure", "report", "replay",
+     {"base", "profile", "collective", "fabric", "fault", "plan", "measure", "diagnosis", "report", "replay",
       "protocol"}},
 };
 

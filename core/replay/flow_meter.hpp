@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/measure/flow_times.hpp"
+#include "core/replay/links.hpp"
+
+namespace rehearsal::replay {
+
+/// Where one rank's time goes: counts what its connections hold and for which of them it stands
+/// still (measure::FlowTimes). Connections of one pair of ranks by one NIC share their figures.
+/// Everything is allocated by the constructor; the rest, but for take(), is for the data path.
+class FlowMeter {
+ public:
+  /// Gives every link its row. `connections`: those that `links` was made of.
+  FlowMeter(const plan::Connections& connections, JobIndex job, Rank rank, Links& links,
+            std::vector<std::uint32_t> windows);
+
+  /// What is counted from now on belongs to this iteration.
+  void begin_iteration(std::uint32_t iteration) noexcept;
+
+  /// A message was posted; the link's credits do not count it yet.
+  void posted(Link& link, std::uint64_t bytes, Instant now) noexcept {
+    if (link.credits == link.credits_max) link.held_since = now;
+    count(link, bytes);
+  }
+  /// A credit came back and is counted in the link's credits.
+  void credited(Link& link, Instant now) noexcept {
+    if (link.credits == link.credits_max) figures(link).held += now - link.held_since;
+  }
+  /// A message arrived and is counted in the link.
+  void arrived(Link& link, std::uint64_t bytes, Instant now) noexcept {
+    if (link.arrived == 1) link.held_since = now;
+    count(link, bytes);
+  }
+  /// A message was consumed and is no longer counted in the link.
+  void consumed(Link& link, Instant now) noexcept {
+    if (link.arrived == 0) figures(link).held += now - link.held_since;
+  }
+  /// A lane stands still for the link; it moves on.
+  void stands(Link& link, Instant now) noexcept { link.stands_since = now; }
+  void moves(Link& link, Instant now) noexcept { figures(link).stood += now - link.stands_since; }
+
+  void computed(Duration duration) noexcept { compute_[window_].computed += duration; }
+  void late(Duration duration) noexcept { compute_[window_].late += duration; }
+
+  /// Adds this rank's flows and compute to those of its agent; flows that carried nothing are left
+  /// out. Allocates.
+  void append_to(measure::FlowMeasurements& measurements) const;
+
+ private:
+  measure::FlowFigures& figures(const Link& link) noexcept {
+    return figures_[window_ * flows_.size() + link.meter_row];
+  }
+  void count(const Link& link, std::uint64_t bytes) noexcept {
+    measure::FlowFigures& row = figures(link);
+    ++row.messages;
+    row.bytes += Bytes{bytes};
+  }
+
+  JobIndex job_;
+  Rank rank_;
+  std::vector<std::uint32_t> windows_;
+  std::vector<measure::FlowTimes> flows_;         ///< who they are; their figures are kept apart
+  std::vector<measure::FlowFigures> figures_;     ///< window × flow
+  std::vector<measure::ComputeFigures> compute_;  ///< by window
+  std::size_t window_ = 0;
+};
+
+}  // namespace rehearsal::replay
