@@ -14,6 +14,7 @@ else()
 endif()
 find_package(nlohmann_json REQUIRED)
 find_package(simdjson REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
 

@@ -68,6 +68,7 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"profile", {"base", "yaml"}},
     {"import", {"base", "profile"}},
     {"collective", {"base", "profile"}},
+    {"fabric", {"base", "yaml"}},
     {"plan", {"base", "yaml", "profile", "collective"}},
     {"measure", {"base", "profile", "collective"}},
     {"report", {"base", "profile", "collective", "plan", "measure"}},
