@@ -131,7 +131,8 @@ class Run {
   bool untold_ = false;           // progress that the operator has not heard of
   std::string note_;              // "waiting for host2 (…)"
   std::optional<Step> named_in_;  // the step whose stragglers were logged
-  std::map<HostIndex, std::map<plan::ConnectionKey, std::string>> addresses_;  // by the host they are for
+  std::map<HostIndex, std::map<plan::ConnectionKey, std::string>>
+      addresses_;  // by the host they are for
   std::optional<Ending> stop_;
   std::optional<ComputationId> reporting_;  // since conclude()
   bool reported_ = false;

@@ -76,9 +76,10 @@ std::optional<GidType> gid_type(std::string_view text) {
 
 Result<RdmaGid> choose_gid(const Nic& nic) {
   if (!nic.rdma) {
-    return fail(ErrorCode::not_found, ErrorSource::host,
-                "[REHEARSAL-RDMA-002] no RDMA port belongs to it; `rehearse status --json` lists what "
-                "agents have");
+    return fail(
+        ErrorCode::not_found, ErrorSource::host,
+        "[REHEARSAL-RDMA-002] no RDMA port belongs to it; `rehearse status --json` lists what "
+        "agents have");
   }
   const RdmaPort& port = *nic.rdma;
   const std::string name = port.device + " port " + std::to_string(port.port);

@@ -135,8 +135,8 @@ TEST_F(MessageFaults, AnAgentThatAFaultCrashesIsNamedWithIt) {
                           3);
   EXPECT_EQ(report["stop"], "agent_lost");
   for (const json& agent : report["agents"]) {
-    if (agent["host"] == "h2")
-      EXPECT_THAT(agent["lost"].get<std::string>(), HasSubstr("fault 'power-cut' of the plan"));
+    if (agent["host"] != "h2") continue;
+    EXPECT_THAT(agent["lost"].get<std::string>(), HasSubstr("fault 'power-cut' of the plan"));
   }
 }
 
