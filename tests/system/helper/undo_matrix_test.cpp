@@ -78,7 +78,8 @@ std::string cell(HelperHost& host, const std::string& clean, std::size_t row,
   const std::size_t count = is_undoing ? row % 3 + 1 : 4;
   host.start_helper(
       {"REHEARSAL_HELPER_STOP_AT=" + std::string(to_string(step)) + ":" + std::to_string(count)});
-  const bool is_lease_waited_for = column.coordinator && !column.agent && !column.helper;
+  const bool is_lease_waited_for =
+      column.coordinator && !column.agent && !column.helper && !is_undoing;
   const Duration lease = is_lease_waited_for ? kShortLease : fault::kLeaseMost;
   const std::string mode = is_undoing ? "undo" : column.coordinator ? "silent" : "renew";
   const auto agent = host.agent(format_duration_exact(lease), mode, faults_of_row(row));
