@@ -15,7 +15,8 @@ using testing::StartsWith;
 
 // Line 6 is the fault's first.
 std::string drill_with(const std::string& fault) {
-  return "drill: d\njobs:\n  - {name: j, profile: p, hosts: \"h[1-4]\"}\niterations: 50\nfaults:\n" +
+  return "drill: d\njobs:\n  - {name: j, profile: p, hosts: \"h[1-4]\"}\niterations: "
+         "50\nfaults:\n" +
          fault;
 }
 
