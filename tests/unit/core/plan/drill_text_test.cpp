@@ -163,7 +163,7 @@ TEST(DrillText, SaysWhatIsWrongWithNodesAndWhatIsForced) {
   EXPECT_THAT(failure("collectives: {algorithm: collnet_direct}\n"),
               HasSubstr("drill.yaml:3:26: collectives.algorithm: collnet_direct needs a network "
                         "plugin that reduces in the switches (SHARP)"));
-  EXPECT_THAT(failure("collectives: {nccl: {NCCL_ALGO: CollnetChain}}\n"), HasSubstr("SHARP"));
+  EXPECT_THAT(failure("collectives: {nccl: {NCCL_COLLNET_ENABLE: 1}}\n"), HasSubstr("SHARP"));
   EXPECT_THAT(failure("collectives: {nccl: {NCCL_ALOG: Ring}}\n"), HasSubstr("is not known"));
   EXPECT_THAT(failure("collectives: {nccl: {NCCL_IB_QPS_PER_CONNECTION: 4}}\n"),
               HasSubstr("set them in transport"));
