@@ -47,7 +47,8 @@ Result<std::vector<ShippedDrill>> shipped_drills(const std::vector<fs::path>& fo
       if (entry.path().extension() != ".yaml") continue;
       ShippedDrill drill{.name = entry.path().stem().string(), .about = {}, .text = {}};
       if (std::ranges::count(drills, drill.name, &ShippedDrill::name) != 0) continue;
-      ASSIGN_OR_RETURN(drill.text, runtime::read_file(entry.path(), Bytes{yaml::kDocumentBytesMax}));
+      ASSIGN_OR_RETURN(drill.text,
+                       runtime::read_file(entry.path(), Bytes{yaml::kDocumentBytesMax}));
       drill.about = first_sentence(drill.text);
       drills.push_back(std::move(drill));
     }

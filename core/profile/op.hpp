@@ -32,7 +32,9 @@ std::optional<OpKind> op_kind(std::string_view name);
 
 constexpr bool is_communication(OpKind kind) { return kind != OpKind::compute; }
 /// send and recv: ordered per pair of ranks. All other communication is ordered per communicator.
-constexpr bool is_point_to_point(OpKind kind) { return kind == OpKind::send || kind == OpKind::recv; }
+constexpr bool is_point_to_point(OpKind kind) {
+  return kind == OpKind::send || kind == OpKind::recv;
+}
 
 /// Index of an op in its rank class.
 using OpIndex = std::uint32_t;

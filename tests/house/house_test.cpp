@@ -78,8 +78,8 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"replay", {"base", "profile", "collective", "fault", "plan", "measure"}},
     {"protocol", {"base"}},
     {"coordination",
-     {"base", "profile", "collective", "fabric", "fault", "plan", "measure", "diagnosis", "report", "replay",
-      "protocol"}},
+     {"base", "profile", "collective", "fabric", "fault", "plan", "measure", "diagnosis", "report",
+      "replay", "protocol"}},
 };
 
 TEST(House, RoomsOfCoreSeeOnlyWhatTheyMay) {

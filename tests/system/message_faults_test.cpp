@@ -24,7 +24,8 @@ class MessageFaults : public SystemCluster {
   std::filesystem::path rings(const std::string& name, std::uint32_t iterations,
                               const std::string& bytes, const std::string& more) {
     std::ofstream profile{folder() / "ring.yaml"};
-    profile << "profile: ring\nranks: 2\nstreams: [compute, communication]\ncommunicators:\n  world: {ranks: 0-1}\n"
+    profile << "profile: ring\nranks: 2\nstreams: [compute, communication]\ncommunicators:\n  "
+               "world: {ranks: 0-1}\n"
                "classes:\n  worker:\n    ranks: all\n    ops:\n"
                "      - all_reduce: {name: gradients, communicator: world, bytes: "
             << bytes << "}\n";

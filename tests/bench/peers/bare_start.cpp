@@ -1,6 +1,6 @@
 // What a start by appointment can be on this machine: sleep until 250 µs before an agreed instant,
-// spin to it, then either send a first message to the ring neighbour and receive one, or do nothing.
-// No agent, no plan, no measurement.
+// spin to it, then either send a first message to the ring neighbour and receive one, or do
+// nothing. No agent, no plan, no measurement.
 //
 //   bare_start RANK ADDRESS,ADDRESS,… PORT CONGESTION_CONTROL FIRST_INSTANT_NS INTERVAL_NS COUNT
 //              sends|silent

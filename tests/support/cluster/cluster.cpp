@@ -63,8 +63,8 @@ Cluster::Cluster(const plan::Plan& plan, Clock& clock, const MakeTransport& make
         agent->connections.outgoing.size() + agent->connections.incoming.size())};
     agent->wire = make_transport(HostIndex{host});
     if (replay::FaultedTransport::needed(plan, HostIndex{host})) {
-      auto faulted = std::make_unique<replay::FaultedTransport>(std::move(agent->wire), plan,
-                                                                HostIndex{host});
+      auto faulted =
+          std::make_unique<replay::FaultedTransport>(std::move(agent->wire), plan, HostIndex{host});
       agent->faulted = faulted.get();
       agent->wire = std::move(faulted);
     }
