@@ -111,7 +111,11 @@ plan::Plan small_plan() {
   plan.drill = "small-drill";
   plan.hosts = {{"host1", {{"eth1", "10.79.1.1", BitRate{10'000'000'000}, 1500}}, false},
                 {"host2", {{"eth1", "10.79.1.2", BitRate{0}, 1500}}, false}};
-  plan.jobs = {{"training", small_job(), std::string(64, 'a'), {}}};
+  plan::PlannedJob job;
+  job.name = "training";
+  job.profile = small_job();
+  job.profile_identity = std::string(64, 'a');
+  plan.jobs = {job};
   for (std::uint32_t rank = 0; rank < 4; ++rank) {
     plan.jobs[0].bindings.push_back({HostIndex{rank / 2}, NicIndex{0}});
   }
@@ -125,6 +129,7 @@ plan::Load small_load() {
   load.jobs = {{.ops = 10,
                 .on_wire = Bytes{2 * kSentPerHost},
                 .local = Bytes{2 * kLocalPerHost},
+                .local_between_nodes = {},
                 .compute_max = 0ns}};
   for (std::uint32_t host = 0; host < 2; ++host) {
     load.nics.push_back({HostIndex{host}, NicIndex{0}, Bytes{kSentPerHost}, Bytes{kSentPerHost}});

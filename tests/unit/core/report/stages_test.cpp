@@ -79,7 +79,7 @@ TEST(StageExpectations, OfTheStageDuring) {
   const StageJudgement missed = judge_stage(drill(), kFaults, expectation);
   EXPECT_EQ(missed.outcome, Outcome::missed);
   EXPECT_EQ(missed.reason,
-            "Iteration p50 during is 20 ms, 2.00 times that before, expected at most 1.90 times "
+            "Iteration p50 during is 20.0 ms, 2.00 times that before, expected at most 1.90 times "
             "that before.");
   expectation.p99 = true;
   EXPECT_EQ(judge_stage(drill(), kFaults, expectation).outcome, Outcome::not_measured);

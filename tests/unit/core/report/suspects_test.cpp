@@ -72,7 +72,7 @@ TEST(SuspectSummaries, NameARankThatComputesLonger) {
   ASSERT_EQ(suspects->size(), 1U);
   EXPECT_EQ(suspects->front().place, "rank");
   EXPECT_EQ(suspects->front().rank, 1U);
-  EXPECT_THAT(suspects->front().finding, HasSubstr("on host h1 computes 2 ms longer than planned"));
+  EXPECT_THAT(suspects->front().finding, HasSubstr("on host h1 computes 2.00 ms longer than planned"));
 }
 
 TEST(SuspectSummaries, TheTableIsGolden) {
