@@ -22,21 +22,21 @@ class FlowMeter {
 
   /// A message was posted; the link's credits do not count it yet.
   void posted(Link& link, std::uint64_t bytes, Instant now) noexcept {
-    if (link.credits == link.credits_max) link.held_since = now;
+    if (link.credits == link.credits_max) hold(link, now);
     count(link, bytes);
   }
   /// A credit came back and is counted in the link's credits.
   void credited(Link& link, Instant now) noexcept {
-    if (link.credits == link.credits_max) figures(link).held += now - link.held_since;
+    if (link.credits == link.credits_max) let_go(link, now);
   }
   /// A message arrived and is counted in the link.
   void arrived(Link& link, std::uint64_t bytes, Instant now) noexcept {
-    if (link.arrived == 1) link.held_since = now;
+    if (link.arrived == 1) hold(link, now);
     count(link, bytes);
   }
   /// A message was consumed and is no longer counted in the link.
   void consumed(Link& link, Instant now) noexcept {
-    if (link.arrived == 0) figures(link).held += now - link.held_since;
+    if (link.arrived == 0) let_go(link, now);
   }
   /// A lane stands still for the link; it moves on.
   void stands(Link& link, Instant now) noexcept { link.stands_since = now; }
@@ -50,8 +50,17 @@ class FlowMeter {
   void append_to(measure::FlowMeasurements& measurements) const;
 
  private:
-  measure::FlowFigures& figures(const Link& link) noexcept {
-    return figures_[window_ * flows_.size() + link.meter_row];
+  std::size_t place(const Link& link) const noexcept {
+    return window_ * flows_.size() + link.meter_row;
+  }
+  measure::FlowFigures& figures(const Link& link) noexcept { return figures_[place(link)]; }
+  void hold(Link& link, Instant now) const noexcept {
+    link.held_since = now;
+    link.held_at = place(link);
+  }
+  /// The last credits of an iteration come back when it is over: they are still its own.
+  void let_go(Link& link, Instant now) noexcept {
+    figures_[link.held_at].held += now - link.held_since;
   }
   void count(const Link& link, std::uint64_t bytes) noexcept {
     measure::FlowFigures& row = figures(link);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -36,6 +37,7 @@ struct Link {
   /// since when a lane stands still.
   std::uint32_t meter_row = 0;
   Instant held_since = {};
+  std::size_t held_at = 0;  ///< where its figures were then
   Instant stands_since = {};
   /// Outgoing: the stream whose op's messages are under way. Ops that could share a connection run
   /// one after the other, so there is only one.
