@@ -63,6 +63,16 @@ Result<int> stop_signals() {
   return descriptor;
 }
 
+/// Closes a connection so that what was answered arrives: a local socket that is closed over a
+/// packet nobody read fails the peer's next read with ECONNRESET, in place of the answer (unix(7)).
+void close_answered(int descriptor) {
+  ::shutdown(descriptor, SHUT_RD);  // from here on nothing more comes in
+  char packet = 0;
+  while (::recv(descriptor, &packet, sizeof packet, MSG_DONTWAIT) > 0) {
+  }
+  ::close(descriptor);
+}
+
 }  // namespace
 
 Server::Server(fault::FaultKeeper& keeper, std::filesystem::path policy_path)
@@ -142,7 +152,7 @@ void Server::accept_one() {
             : "user " + std::to_string(peer.uid) + " may not ask; this host's policy names who may";
     log_line(Severity::warning, "refused process " + std::to_string(peer.pid) + ": " + why);
     send_reply(descriptor, fault::RefusedReply{ErrorCode::refused, why});
-    ::close(descriptor);
+    close_answered(descriptor);
     return;
   }
   connections_[descriptor] = {.owner = fault::OwnerId{next_owner_++}, .uid = peer.uid};
@@ -176,7 +186,7 @@ void Server::drop(int descriptor) {
   if (found == connections_.end()) return;
   const fault::OwnerId owner = found->second.owner;
   connections_.erase(found);
-  ::close(descriptor);
+  close_answered(descriptor);
   keeper_.disconnected(owner, runtime::now());
 }
 
