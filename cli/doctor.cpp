@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/units.hpp"
+#include "core/coordination/messages.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::cli {
@@ -30,27 +31,6 @@ std::string_view word(Health health) {
       return "BAD";
   }
   return "?";
-}
-
-plan::Nic nic_of(const protocol::Nic& message) {
-  plan::Nic nic{.name = message.name(),
-                .address = message.address(),
-                .line_rate = BitRate{message.line_rate_bits_per_second()},
-                .mtu = message.mtu()};
-  if (!message.has_rdma()) return nic;
-  const protocol::RdmaPort& port = message.rdma();
-  nic.rdma = plan::RdmaPort{.device = port.device(),
-                            .port = port.port(),
-                            .active = port.active(),
-                            .ethernet = port.ethernet(),
-                            .rate = BitRate{port.rate_bits_per_second()},
-                            .mtu = port.mtu(),
-                            .gids = {}};
-  for (const protocol::RdmaGid& gid : port.gids()) {
-    if (const auto type = plan::gid_type(gid.type()))
-      nic.rdma->gids.push_back({.type = *type, .address = gid.address()});
-  }
-  return nic;
 }
 
 Finding look_at_clock(const protocol::AgentStatus& agent) {
@@ -141,7 +121,7 @@ std::vector<Finding> diagnose(const protocol::StatusReply& status) {
     look_at_agent(agent, findings);
     software[agent.software()].push_back(agent.host());
     for (const protocol::Nic& message : agent.nics()) {
-      const plan::Nic nic = nic_of(message);
+      const plan::Nic nic = coordination::from_message(message);
       const std::string subject = agent.host() + " " + nic.name;
       const auto gid = look_at_nic(nic, subject, findings);
       if (!gid) continue;

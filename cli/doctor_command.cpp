@@ -5,21 +5,14 @@
 
 #include "cli/commands.hpp"
 #include "cli/doctor.hpp"
-#include "cli/operator_session.hpp"
+#include "cli/status_answer.hpp"
 
 namespace rehearsal::cli {
 namespace {
 
-constexpr Duration kStatusLimit = std::chrono::seconds{5};
-
 Result<ExitCode> examine(const std::string& coordinator, bool as_json) {
-  ASSIGN_OR_RETURN(OperatorSession session, OperatorSession::open(coordinator));
-  protocol::Envelope request;
-  request.mutable_status_request();
-  RETURN_IF_ERROR(session.send(request));
-  ASSIGN_OR_RETURN(const protocol::Envelope answer,
-                   session.expect(protocol::Envelope::kStatusReply, kStatusLimit, "its status"));
-  const std::vector<Finding> findings = diagnose(answer.status_reply());
+  ASSIGN_OR_RETURN(const protocol::StatusReply status, ask_for_status(coordinator));
+  const std::vector<Finding> findings = diagnose(status);
   std::fputs((as_json ? findings_json(findings) : findings_text(findings)).c_str(), stdout);
   const auto worst = std::ranges::max_element(findings, {}, &Finding::health)->health;
   if (worst == Finding::Health::bad) return ExitCode::fail;

@@ -3,22 +3,14 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/operator_session.hpp"
+#include "cli/status_answer.hpp"
 #include "cli/status_text.hpp"
 
 namespace rehearsal::cli {
 namespace {
 
-constexpr Duration kStatusLimit = std::chrono::seconds{5};
-
 Result<void> show_status(const std::string& coordinator, bool as_json) {
-  ASSIGN_OR_RETURN(OperatorSession session, OperatorSession::open(coordinator));
-  protocol::Envelope request;
-  request.mutable_status_request();
-  RETURN_IF_ERROR(session.send(request));
-  ASSIGN_OR_RETURN(const protocol::Envelope answer,
-                   session.expect(protocol::Envelope::kStatusReply, kStatusLimit, "its status"));
-  const protocol::StatusReply& status = answer.status_reply();
+  ASSIGN_OR_RETURN(const protocol::StatusReply status, ask_for_status(coordinator));
   std::fputs((as_json ? status_json(status) : status_text(status)).c_str(), stdout);
   return {};
 }

@@ -1,17 +1,6 @@
 #include "core/collective/direct_all_reduce.hpp"
 
 namespace rehearsal::collective {
-namespace {
-
-/// Where the channel's part of a rank's block stands in the array.
-Range part_of(std::uint64_t bytes, std::uint32_t size, std::uint32_t owner, std::uint32_t channels,
-              std::uint32_t channel) {
-  const Range block = block_of(bytes, size, owner);
-  const Range part = channel_part(block.size(), channels, channel);
-  return {block.begin + part.begin, block.begin + part.end};
-}
-
-}  // namespace
 
 DirectAllReduce::DirectAllReduce(std::uint64_t bytes, std::uint32_t position, const Shape& shape,
                                  const Choice& choice) noexcept
@@ -32,9 +21,7 @@ DirectAllReduce::Cursor::Cursor(const DirectAllReduce& algorithm, std::uint32_t 
       channel_(static_cast<std::uint16_t>(channel)) {}
 
 Range DirectAllReduce::Cursor::chunk_of(std::uint32_t owner) const noexcept {
-  const Range part = part_of(bytes_, size_, owner, channels_, channel_);
-  const std::uint64_t begin = std::min(part.begin + chunk_offset_, part.end);
-  return {begin, std::min(begin + chunk_, part.end)};
+  return chunk_at(block_part(bytes_, size_, owner, channels_, channel_), chunk_offset_, chunk_);
 }
 
 bool DirectAllReduce::Cursor::next(Step& step) noexcept {
@@ -73,11 +60,11 @@ bool DirectAllReduce::Cursor::next(Step& step) noexcept {
 void DirectAllReduce::append(bool sent, std::vector<Traffic>& out) const {
   const Slicing slicing{chunk_, 1, protocol_};
   for (std::uint32_t channel = 0; channel < lane_count(); ++channel) {
-    const std::uint64_t own = part_of(bytes_, size_, position_, channels_, channel).size();
+    const std::uint64_t own = block_part(bytes_, size_, position_, channels_, channel).size();
     for (std::uint32_t distance = 1; distance < size_; ++distance) {
       const std::uint32_t peer = (position_ + (sent ? distance : size_ - distance)) % size_;
       // One way goes the peer's block, to be added up, and the sender's own, added up.
-      const std::uint64_t theirs = part_of(bytes_, size_, peer, channels_, channel).size();
+      const std::uint64_t theirs = block_part(bytes_, size_, peer, channels_, channel).size();
       const Amount amount = slicing.in_chunks(theirs) + slicing.in_chunks(own);
       if (amount.messages == 0) continue;
       out.push_back(

@@ -33,10 +33,7 @@ DirectBlocks::Cursor::Cursor(const DirectBlocks& algorithm, std::uint32_t lane) 
       chunk_(algorithm.chunk_) {}
 
 Range DirectBlocks::Cursor::chunk_of(std::uint32_t block) const noexcept {
-  const Range whole = block_of(bytes_, size_, block);
-  const Range part = channel_part(whole.size(), channels_, channel_);
-  const std::uint64_t begin = std::min(part.begin + chunk_offset_, part.end);
-  return {whole.begin + begin, whole.begin + std::min(begin + chunk_, part.end)};
+  return chunk_at(block_part(bytes_, size_, block, channels_, channel_), chunk_offset_, chunk_);
 }
 
 bool DirectBlocks::Cursor::next(Step& step) noexcept {

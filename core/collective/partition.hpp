@@ -52,6 +52,20 @@ constexpr Range channel_part(std::uint64_t bytes, std::uint32_t channels, std::u
   return {boundary(channel), boundary(std::uint64_t{channel} + 1)};
 }
 
+/// Where in the array the part of block `index` of `count` stands that a channel owns.
+constexpr Range block_part(std::uint64_t bytes, std::uint64_t count, std::uint64_t index,
+                           std::uint32_t channels, std::uint32_t channel) {
+  const Range block = block_of(bytes, count, index);
+  const Range part = channel_part(block.size(), channels, channel);
+  return {block.begin + part.begin, block.begin + part.end};
+}
+
+/// The chunk that begins `offset` bytes into `part`; empty beyond its end.
+constexpr Range chunk_at(Range part, std::uint64_t offset, std::uint64_t chunk) {
+  const std::uint64_t begin = std::min(part.begin + offset, part.end);
+  return {begin, std::min(begin + chunk, part.end)};
+}
+
 /// Chunk `index` of the `count` chunks of one ring loop of `bytes`. The first is NCCL's chunk
 /// (ceil(bytes / count) aligned up to 16 B); the others are that or 16 B less, so that each stays
 /// within 16 B of bytes / count (docs/decisions/0005).

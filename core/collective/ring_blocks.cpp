@@ -40,11 +40,8 @@ RingBlocks::Cursor::Cursor(const RingBlocks& algorithm, std::uint32_t channel) n
       part_bytes_max_(part_bytes_max(bytes_, ring_.size, channels_, channel)) {}
 
 Range RingBlocks::Cursor::chunk_of(std::uint32_t block) const noexcept {
-  const Range whole = block_of(bytes_, ring_.size, block);
-  const Range part = channel_part(whole.size(), channels_, channel_);
-  const std::uint64_t begin = std::min(part.begin + chunk_offset_, part.end);
-  const std::uint64_t end = std::min(begin + slicing_.chunk, part.end);
-  return {whole.begin + begin, whole.begin + end};
+  return chunk_at(block_part(bytes_, ring_.size, block, channels_, channel_), chunk_offset_,
+                  slicing_.chunk);
 }
 
 bool RingBlocks::Cursor::next(Step& step) noexcept {

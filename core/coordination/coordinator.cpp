@@ -124,7 +124,7 @@ void Coordinator::State::on(const Tick&, Instant now) {
 }
 
 void Coordinator::State::on(const Computed& event, Instant now) {
-  if (const auto* report = std::get_if<RunReport>(&event.result)) {
+  if (const auto* report = std::get_if<std::shared_ptr<const RunReport>>(&event.result)) {
     if (run) run->reported(event.id, *report, now);
     return;
   }
@@ -134,7 +134,7 @@ void Coordinator::State::on(const Computed& event, Instant now) {
   const SessionId session = found->first;
   const Then then = std::move(found->second.then);
   plannings.erase(found);
-  const auto& planned = std::get<Result<PlannedDrill>>(event.result);
+  const auto& planned = std::get<Result<std::shared_ptr<const PlannedDrill>>>(event.result);
   if (!planned) return send_failure(session, planned.error());
   then(*planned, now);
 }

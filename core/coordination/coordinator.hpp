@@ -36,7 +36,9 @@ struct SessionClosed {
 struct Tick {};
 
 using ComputationId = Id<struct ComputationTag, std::uint64_t>;
-using Computation = std::variant<Result<PlannedDrill>, RunReport>;
+/// By pointer, so that handing one on does not copy megabytes on the deciding thread.
+using Computation =
+    std::variant<Result<std::shared_ptr<const PlannedDrill>>, std::shared_ptr<const RunReport>>;
 /// What a Compute gave.
 struct Computed {
   ComputationId id;

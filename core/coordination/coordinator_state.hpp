@@ -54,11 +54,11 @@ struct Coordinator::State {
   void plan_request(SessionId id, const protocol::PlanRequest& message);
   void run_request(SessionId id, const protocol::RunRequest& message);
   /// Has the drill planned; `then` gets the plan, if the session is still here.
-  using Then = std::function<void(PlannedDrill, Instant)>;
+  using Then = std::function<void(const std::shared_ptr<const PlannedDrill>&, Instant)>;
   Result<void> plan_first(SessionId id, DrillRequest request, Then then);
   void send_plan(SessionId id, const PlannedDrill& planned);
-  Result<void> start_run(SessionId id, const std::string& wanted_hash, PlannedDrill planned,
-                         Instant now);
+  Result<void> start_run(SessionId id, const std::string& wanted_hash,
+                         std::shared_ptr<const PlannedDrill> planned, Instant now);
   Result<void> check_free() const;
   Result<void> check_still_here(const plan::Plan& plan) const;
   void status_request(SessionId id, Instant now);

@@ -58,17 +58,19 @@ std::optional<plan::RdmaPort> rdma_port_of(const protocol::Nic& nic) {
 
 }  // namespace
 
+plan::Nic from_message(const protocol::Nic& message) {
+  return {.name = message.name(),
+          .address = message.address(),
+          .line_rate = BitRate{message.line_rate_bits_per_second()},
+          .mtu = message.mtu(),
+          .rdma = rdma_port_of(message)};
+}
+
 plan::Inventory from_message(const protocol::Inventory& message) {
   plan::Inventory inventory;
   inventory.host = message.host();
   inventory.shared_nics = message.shared_nics();
-  for (const protocol::Nic& nic : message.nics()) {
-    inventory.nics.push_back({.name = nic.name(),
-                              .address = nic.address(),
-                              .line_rate = BitRate{nic.line_rate_bits_per_second()},
-                              .mtu = nic.mtu(),
-                              .rdma = rdma_port_of(nic)});
-  }
+  for (const protocol::Nic& nic : message.nics()) inventory.nics.push_back(from_message(nic));
   // A newer agent may offer transports that this coordinator does not know: it cannot plan them.
   for (const std::string& offered : message.transports()) {
     for (const auto kind :

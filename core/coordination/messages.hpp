@@ -17,6 +17,8 @@ namespace rehearsal::coordination {
 void to_message(const plan::Inventory& inventory, protocol::Inventory& message);
 plan::Inventory from_message(const protocol::Inventory& message);
 void to_message(const plan::Nic& nic, protocol::Nic& message);
+/// GIDs of types that this version does not know are left out.
+plan::Nic from_message(const protocol::Nic& message);
 
 void to_message(const std::optional<ClockOffset>& clock, protocol::ClockEstimate& message);
 std::optional<ClockOffset> from_message(const protocol::ClockEstimate& message);

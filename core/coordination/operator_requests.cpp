@@ -63,19 +63,20 @@ Result<void> Coordinator::State::plan_first(SessionId id, DrillRequest request, 
     return fail(ErrorCode::refused, ErrorSource::control,
                 "a plan is being made for this session: wait for it");
   }
-  const ComputationId computation =
-      outbox.compute([request = std::move(request), inventories = agents.inventories(),
-                      profiles = shelves.at(id).profiles()]() {
-        return Computation{plan_drill(request, inventories, profiles)};
-      });
+  const ComputationId computation = outbox.compute([request = std::move(request),
+                                                    inventories = agents.inventories(),
+                                                    profiles = shelves.at(id).profiles()]() {
+    return Computation{plan_drill(request, inventories, profiles).map([](PlannedDrill&& planned) {
+      return std::make_shared<const PlannedDrill>(std::move(planned));
+    })};
+  });
   plannings.emplace(id, Planning{computation, std::move(then)});
   return {};
 }
 
 void Coordinator::State::plan_request(SessionId id, const protocol::PlanRequest& message) {
-  const Result<void> begun =
-      plan_first(id, drill_of(message),
-                 [this, id](const PlannedDrill& planned, Instant) { send_plan(id, planned); });
+  const Result<void> begun = plan_first(
+      id, drill_of(message), [this, id](const auto& planned, Instant) { send_plan(id, *planned); });
   if (!begun) send_failure(id, begun.error());
 }
 
@@ -110,7 +111,7 @@ void Coordinator::State::run_request(SessionId id, const protocol::RunRequest& m
   const Result<void> begun =
       plan_first(id, drill_of(message),
                  [this, id, refuse, wanted_hash = one_line(message.plan_hash())](
-                     PlannedDrill planned, Instant now) {
+                     std::shared_ptr<const PlannedDrill> planned, Instant now) {
                    const auto started = start_run(id, wanted_hash, std::move(planned), now);
                    if (!started) refuse(started.error());
                  });
@@ -139,32 +140,33 @@ Result<void> Coordinator::State::check_still_here(const plan::Plan& plan) const 
 }
 
 Result<void> Coordinator::State::start_run(SessionId id, const std::string& wanted_hash,
-                                           PlannedDrill planned, Instant now) {
+                                           std::shared_ptr<const PlannedDrill> planned,
+                                           Instant now) {
   RETURN_IF_ERROR(check_free());
-  RETURN_IF_ERROR(check_still_here(*planned.plan));
-  if (!wanted_hash.empty() && wanted_hash != planned.hash) {
+  RETURN_IF_ERROR(check_still_here(*planned->plan));
+  if (!wanted_hash.empty() && wanted_hash != planned->hash) {
     return fail(ErrorCode::refused, ErrorSource::control,
-                "the plan is now " + planned.hash + ", not " + wanted_hash +
+                "the plan is now " + planned->hash + ", not " + wanted_hash +
                     ": the drill, a profile or the agents have changed; plan again");
   }
-  RETURN_IF_ERROR(plan::check_connections(*planned.plan));
+  RETURN_IF_ERROR(plan::check_connections(*planned->plan));
   RunSetup setup;
   setup.id = "e" + std::to_string(options.epoch) + "-r" + std::to_string(++runs_begun) + "-" +
              random_hex(4);
   setup.token = options.token ? options.token() : random_hex(32);
   setup.operator_session = id;
-  for (const plan::Inventory& host : planned.plan->hosts) {
+  for (const plan::Inventory& host : planned->plan->hosts) {
     AgentEntry& agent = *agents.by_host(host.host);
     agent.run = setup.id;
     setup.agents.push_back(agent.session);
   }
   outbox.log(LogLevel::info, "run begins",
              {{"run", setup.id},
-              {"drill", planned.plan->drill},
+              {"drill", planned->plan->drill},
               {"hosts", std::to_string(setup.agents.size())},
-              {"iterations", std::to_string(planned.plan->iterations)},
-              {"plan_hash", planned.hash}});
-  setup.planned = std::make_shared<const PlannedDrill>(std::move(planned));
+              {"iterations", std::to_string(planned->plan->iterations)},
+              {"plan_hash", planned->hash}});
+  setup.planned = std::move(planned);
   run_operator = id;
   run = std::make_unique<Run>(options, outbox, std::move(setup), now);
   return {};

@@ -96,7 +96,7 @@ void Run::enter(RunState state, Instant deadline, Instant now) {
 void Run::move_on(Instant now) {
   if (over_) return;
   if (reporting_) {
-    if (reported_ && all(&RunAgent::released)) finish(now);
+    if (report_ != nullptr && all(&RunAgent::released)) finish(now);
   } else if (ending()) {
     if (all(&RunAgent::stopped)) conclude(now);
   } else if (state_ == RunState::reserving && all(&RunAgent::reserved)) {
@@ -295,16 +295,16 @@ void Run::timed_out(Instant now) {
 void Run::conclude(Instant now) {
   // A computation must be copyable; what it takes along is not to be copied.
   const auto evidence_of_run = std::make_shared<RunEvidence>(evidence(now));
-  reporting_ =
-      outbox_.compute([evidence_of_run] { return report_run(std::move(*evidence_of_run)); });
+  reporting_ = outbox_.compute([evidence_of_run]() -> Computation {
+    return std::make_shared<const RunReport>(report_run(std::move(*evidence_of_run)));
+  });
   state_deadline_ = kNever;  // nobody else is waited for
 }
 
-void Run::reported(ComputationId id, RunReport report, Instant now) {
-  if (reporting_ != id || reported_) return;
-  reported_ = true;
+void Run::reported(ComputationId id, std::shared_ptr<const RunReport> report, Instant now) {
+  if (reporting_ != id || report_ != nullptr) return;
   report_ = std::move(report);
-  outbox_.store({this->id(), report_.files});
+  outbox_.store({this->id(), report_->files});
   if (operator_here_) send_report();
   RunState ended = RunState::finished;
   if (ending()) {
@@ -318,7 +318,7 @@ void Run::reported(ComputationId id, RunReport report, Instant now) {
 }
 
 void Run::send_report() {
-  for (const RunFile& file : report_.files) {
+  for (const RunFile& file : report_->files) {
     for (const protocol::Part& part : protocol::parts_of(file.content)) {
       protocol::Envelope envelope;
       protocol::FilePart& message = *envelope.mutable_file_part();
@@ -336,16 +336,16 @@ void Run::finish(Instant) {
   over_ = true;
   outbox_.log(LogLevel::info, "run ended",
               {{"run", id()},
-               {"verdict", std::string(report::to_string(report_.verdict))},
+               {"verdict", std::string(report::to_string(report_->verdict))},
                {"iterations", std::to_string(iterations_done())},
-               {"reason", report_.reason}});
+               {"reason", report_->reason}});
   protocol::Envelope envelope;
   protocol::RunFinished& finished = *envelope.mutable_run_finished();
   finished.set_run(id());
-  finished.set_verdict(std::string(report::to_string(report_.verdict)));
-  finished.set_exit_code(static_cast<std::uint32_t>(report_.exit_code));
-  finished.set_table(cut(report_.table, protocol::kPartBytesMax));
-  finished.set_reason(one_line(ending() ? stop_->detail : report_.reason));
+  finished.set_verdict(std::string(report::to_string(report_->verdict)));
+  finished.set_exit_code(static_cast<std::uint32_t>(report_->exit_code));
+  finished.set_table(cut(report_->table, protocol::kPartBytesMax));
+  finished.set_reason(one_line(ending() ? stop_->detail : report_->reason));
   tell(std::move(envelope));
 }
 

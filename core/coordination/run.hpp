@@ -47,7 +47,7 @@ class Run {
   void operator_gone(Instant now);
   void tick(Instant now);
   /// The report that conclude() asked for.
-  void reported(ComputationId id, RunReport report, Instant now);
+  void reported(ComputationId id, std::shared_ptr<const RunReport> report, Instant now);
 
   Instant deadline() const;
   /// Ended, reported, and every agent released or gone.
@@ -60,7 +60,7 @@ class Run {
   RunState state() const { return state_; }
   std::uint32_t iterations() const { return plan().iterations; }
   std::uint32_t iterations_done() const;
-  report::Verdict verdict() const { return report_.verdict; }
+  report::Verdict verdict() const { return report_->verdict; }
   bool has(SessionId agent) const { return indices_.contains(agent); }
 
  private:
@@ -135,9 +135,8 @@ class Run {
       addresses_;  // by the host they are for
   std::optional<Ending> stop_;
   std::optional<ComputationId> reporting_;  // since conclude()
-  bool reported_ = false;
   bool over_ = false;
-  RunReport report_;
+  std::shared_ptr<const RunReport> report_;  // since reported()
 };
 
 }  // namespace rehearsal::coordination

@@ -80,7 +80,7 @@ Result<void> Run::on(SessionId session, const protocol::Envelope& message, Insta
       if (of_this(message.stopped()) && ending()) agent.stopped = true;
       break;
     case Envelope::kReleased:
-      if (of_this(message.released()) && reported_) agent.released = true;
+      if (of_this(message.released()) && report_ != nullptr) agent.released = true;
       break;
     default:
       break;

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/names.hpp"
 #include "core/diagnosis/pace.hpp"
 #include "core/diagnosis/straggler.hpp"
 
@@ -236,11 +237,7 @@ std::string_view to_string(Place place) {
   return "";
 }
 
-std::optional<Place> place_from(std::string_view name) {
-  const auto found = std::ranges::find(kPlaces, name, [](Place p) { return to_string(p); });
-  if (found == kPlaces.end()) return std::nullopt;
-  return *found;
-}
+std::optional<Place> place_from(std::string_view name) { return value_named(kPlaces, name); }
 
 std::vector<Suspect> find_suspects(const Observations& observations) {
   const auto [windows, slow_part] = windows_to_look_at(observations);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/base/result.hpp"
 #include "core/plan/checks.hpp"
@@ -25,6 +26,11 @@ Result<void> take(const yaml::Mapping& mapping, std::string_view key, Value& tar
 inline auto count_up_to(std::uint32_t most) {
   return [most](const yaml::Node& node) { return node.integer32(1, most); };
 }
+
+/// The hosts that `items` name ("h[1-4]" is four), at most kHostsMax; `node` is the key they stand
+/// under.
+Result<std::vector<std::string>> read_host_names(const yaml::Node& node,
+                                                 const std::vector<yaml::Node>& items);
 
 /// Blames the key that a check names, or the whole group where that key is not written.
 template <typename Group>

@@ -35,17 +35,7 @@ Result<std::vector<std::string>> read_hosts(const Node& node) {
   if (!node.is_scalar()) {
     ASSIGN_OR_RETURN(items, node.items());
   }
-  std::vector<std::string> hosts;
-  for (const Node& item : items) {
-    ASSIGN_OR_RETURN(const std::string text, item.text());
-    const auto names = expand_host_list(text);
-    if (!names) return item.wrong(names.error().message, "");
-    if (hosts.size() + names->size() > kHostsMax) {
-      return node.wrong("more than " + std::to_string(kHostsMax) + " hosts", "fewer");
-    }
-    hosts.insert(hosts.end(), names->begin(), names->end());
-  }
-  return hosts;
+  return read_host_names(node, items);
 }
 
 Result<DrillJob> read_job(const Node& node) {

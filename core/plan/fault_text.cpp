@@ -133,18 +133,8 @@ Result<std::vector<std::string>> read_words(const Node& node) {
   return words;
 }
 
-Result<std::vector<std::string>> read_host_names(const Node& node) {
-  std::vector<std::string> hosts;
-  for (const Node& item : one_or_more(node)) {
-    ASSIGN_OR_RETURN(const std::string text, item.text());
-    const auto names = expand_host_list(text);
-    if (!names) return item.wrong(names.error().message, "");
-    if (hosts.size() + names->size() > kHostsMax) {
-      return node.wrong("more than " + std::to_string(kHostsMax) + " hosts", "fewer");
-    }
-    hosts.insert(hosts.end(), names->begin(), names->end());
-  }
-  return hosts;
+Result<std::vector<std::string>> read_hosts(const Node& node) {
+  return read_host_names(node, one_or_more(node));
 }
 
 Result<fault::Where> read_where(const Node& node) {
@@ -152,12 +142,12 @@ Result<fault::Where> read_where(const Node& node) {
                    node.as_mapping({"hosts", "share", "job", "ranks", "communicator", "nics",
                                     "rail", "peers", "direction"}));
   fault::Where where;
-  RETURN_IF_ERROR(take(mapping, "hosts", where.hosts, read_host_names));
+  RETURN_IF_ERROR(take(mapping, "hosts", where.hosts, read_hosts));
   RETURN_IF_ERROR(take(mapping, "share", where.share, read_fraction));
   RETURN_IF_ERROR(take(mapping, "job", where.job, &Node::text));
   RETURN_IF_ERROR(take(mapping, "communicator", where.communicator, &Node::text));
   RETURN_IF_ERROR(take(mapping, "nics", where.nics, read_words));
-  RETURN_IF_ERROR(take(mapping, "peers", where.peers, read_host_names));
+  RETURN_IF_ERROR(take(mapping, "peers", where.peers, read_hosts));
   if (const auto ranks = mapping.optional("ranks")) {
     for (const Node& item : one_or_more(*ranks)) {
       ASSIGN_OR_RETURN(where.ranks.emplace_back(), item.integer32(0, kRankMax));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/names.hpp"
 #include "core/base/text.hpp"
 #include "core/plan/plan.hpp"
 
@@ -69,10 +70,7 @@ std::string_view to_string(GidType type) {
   return "?";
 }
 
-std::optional<GidType> gid_type(std::string_view text) {
-  const auto found = std::ranges::find(kTypes, text, [](GidType type) { return to_string(type); });
-  return found == kTypes.end() ? std::nullopt : std::optional(*found);
-}
+std::optional<GidType> gid_type(std::string_view text) { return value_named(kTypes, text); }
 
 Result<RdmaGid> choose_gid(const Nic& nic) {
   if (!nic.rdma) {

@@ -90,15 +90,7 @@ std::string fault_series(const plan::Plan& plan, const RunMeasurements& run) {
         json["job"] = plan.jobs[spell.job->value].name;
         json["rank"] = spell.rank->value;
       }
-      Json offset;
-      Json bound;
-      if (!agent.clocks.empty()) {
-        const measure::ClockOffset& clock = measure::nearest(agent.clocks, spell.began);
-        offset = clock.offset.count();
-        bound = clock.error_bound.count();
-      }
-      json["clock_offset_ns"] = offset;
-      json["clock_error_bound_ns"] = bound;
+      add_clock(json, agent.clocks, spell.began);
       text += text_of(json, -1) + "\n";
     }
   }

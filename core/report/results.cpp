@@ -85,23 +85,15 @@ std::string series_line(const plan::Plan& plan, const AgentResult& agent,
     runs.push_back(Json::array({run.count, run.bytes}));
   }
   const plan::Inventory& host = plan.hosts[agent.host.value];
-  Json offset;
-  Json bound;
-  if (!agent.clocks.empty()) {
-    const measure::ClockOffset& clock = measure::nearest(agent.clocks, series.origin);
-    offset = clock.offset.count();
-    bound = clock.error_bound.count();
-  }
-  const Json json = {{"schema_version", kSummarySchemaVersion},
-                     {"host", host.host},
-                     {"nic", host.nics[nic.nic.value].name},
-                     {"direction", sent ? "sent" : "received"},
-                     {"source", agent.measurements->transport.byte_source},
-                     {"origin_ns", series.origin.time_since_epoch().count()},
-                     {"clock_offset_ns", offset},
-                     {"clock_error_bound_ns", bound},
-                     {"bin_seconds", json_of(series.bin)},
-                     {"runs", std::move(runs)}};
+  Json json = {{"schema_version", kSummarySchemaVersion},
+               {"host", host.host},
+               {"nic", host.nics[nic.nic.value].name},
+               {"direction", sent ? "sent" : "received"},
+               {"source", agent.measurements->transport.byte_source},
+               {"origin_ns", series.origin.time_since_epoch().count()}};
+  add_clock(json, agent.clocks, series.origin);
+  json["bin_seconds"] = json_of(series.bin);
+  json["runs"] = std::move(runs);
   return text_of(json, -1) + "\n";
 }
 

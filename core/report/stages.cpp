@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/base/names.hpp"
 #include "core/base/table.hpp"
 #include "core/base/units.hpp"
 
@@ -89,11 +90,7 @@ std::string_view to_string(Stage stage) {
   return "";
 }
 
-std::optional<Stage> stage_from(std::string_view name) {
-  const auto found = std::ranges::find(kStages, name, [](Stage s) { return to_string(s); });
-  if (found == kStages.end()) return std::nullopt;
-  return *found;
-}
+std::optional<Stage> stage_from(std::string_view name) { return value_named(kStages, name); }
 
 StageComparison compare_stages(std::span<const IterationTime> times_of_job, FaultRange faults,
                                double recovered_within) {

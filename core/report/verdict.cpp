@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/names.hpp"
 #include "core/base/table.hpp"
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
@@ -206,10 +207,7 @@ std::string_view to_string(StopReason reason) {
 }
 
 std::optional<StopReason> stop_reason(std::string_view name) {
-  const auto found =
-      std::ranges::find(kStopReasons, name, [](StopReason r) { return to_string(r); });
-  if (found == kStopReasons.end()) return std::nullopt;
-  return *found;
+  return value_named(kStopReasons, name);
 }
 
 std::string_view to_string(Verdict verdict) {
@@ -226,11 +224,7 @@ std::string_view to_string(Verdict verdict) {
   return "";
 }
 
-std::optional<Verdict> verdict_from(std::string_view name) {
-  const auto found = std::ranges::find(kVerdicts, name, [](Verdict v) { return to_string(v); });
-  if (found == kVerdicts.end()) return std::nullopt;
-  return *found;
-}
+std::optional<Verdict> verdict_from(std::string_view name) { return value_named(kVerdicts, name); }
 
 int exit_code(Verdict verdict) { return static_cast<int>(verdict); }
 
