@@ -315,8 +315,12 @@ int run(const Options& options) {
   ++shared.opened;
   wait_for([&] { return shared.opened == hosts; }, "the other hosts' addresses");
   std::vector<coordination::KeyedAddress> addresses;
-  for (std::uint32_t host = 0; host < hosts; ++host)
+  for (std::uint32_t host = 0; host < hosts; ++host) {
+    if (host == options.host) continue;
     read_addresses(options.exchange / ("address." + std::to_string(host)), addresses);
+  }
+  // Those of the ends that this host's rank sends to, as the coordinator would choose them.
+  std::erase_if(addresses, [&](const auto& one) { return one.key.source.value != options.host; });
   agent.worker().connect(std::move(addresses));
   agent.wait<coordination::WorkerConnected>();
   ++shared.connected;
