@@ -9,4 +9,8 @@ namespace rehearsal::test {
 /// With REHEARSAL_UPDATE_GOLDEN=1 in the environment the file is written instead.
 void expect_golden(const std::string& name, std::string_view actual);
 
+/// The same for a seed of a fuzz target, tests/fuzz/corpus/<name>: where a format moves on, a seed
+/// that stays behind is refused in its first bytes and leads the fuzzer nowhere.
+void expect_seed(const std::string& name, std::string_view actual);
+
 }  // namespace rehearsal::test

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "core/base/random.hpp"
+#include "tests/support/golden.hpp"
 
 namespace rehearsal::measure {
 namespace {
@@ -61,6 +62,10 @@ TEST(AgentMeasurements, ComeBackFromTheirBytes) {
   EXPECT_EQ(back->jobs, sent.jobs);
   EXPECT_EQ(back->nics, sent.nics);
   EXPECT_EQ(back->transport, sent.transport);
+}
+
+TEST(AgentMeasurements, AreASeedOfTheFuzzTarget) {
+  test::expect_seed("agent_measurements/one_nic.bin", encode(measurements()));
 }
 
 TEST(AgentMeasurements, EveryTruncationIsAnError) {

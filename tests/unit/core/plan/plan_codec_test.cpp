@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/base/random.hpp"
+#include "tests/support/golden.hpp"
 #include "tests/support/sample_plan.hpp"
 
 namespace rehearsal::plan {
@@ -34,6 +35,10 @@ Plan rich_plan() {
   plan.jobs.push_back(plan.jobs[0]);
   plan.jobs[1].name = "again";
   return plan;
+}
+
+TEST(PlanCodec, APlanIsASeedOfTheFuzzTarget) {
+  test::expect_seed("plan_codec/rich.plan", encode(rich_plan()));
 }
 
 TEST(PlanCodec, ReadsBackWhatItWrote) {
