@@ -25,8 +25,12 @@ struct Greeting {
 inline constexpr std::uint32_t kGreetingSmall = 64;
 static_assert(sizeof(Greeting) <= kGreetingSmall);
 
-/// The unreliable datagram queue pair of a port by which greetings come and go. Nothing is repeated
-/// by the device, so that a peer that is not there yet costs no retransmission time-out.
+/// The unreliable datagram queue pairs of a port by which greetings come and go. Nothing is
+/// repeated by the device, so that a peer that is not there yet costs no retransmission time-out.
+///
+/// Short and full greetings leave by queue pairs of their own: Soft-RoCE offers a packet that its
+/// network refuses (it is larger than the next port takes) again and again, and nothing behind it
+/// on the same queue pair leaves any more. Both arrive at the one that number() names.
 class Greeter {
  public:
   static Result<std::unique_ptr<Greeter>> open(const VerbsApi& api, Port& port);
@@ -37,18 +41,26 @@ class Greeter {
   /// One that has come, if any.
   std::optional<Greeting> receive() noexcept;
 
-  std::uint32_t number() const noexcept { return pair_->qp_num; }
+  std::uint32_t number() const noexcept { return lanes_[kShort].pair->qp_num; }
   std::uint32_t queue_key() const noexcept { return queue_key_; }
   ibv_cq* queue() const noexcept { return queue_.get(); }
 
  private:
   static constexpr std::uint32_t kReceives = 256;
-  static constexpr std::uint32_t kSends = 64;
+  static constexpr std::uint32_t kSends = 64;   ///< of a lane
   static constexpr std::uint32_t kHeader = 40;  ///< place of the GRH before a received datagram
+  static constexpr std::size_t kShort = 0;
+  static constexpr std::size_t kFull = 1;
+
+  struct Lane {
+    std::vector<std::uint32_t> free_sends;  ///< buffers of `sent_`
+    QueuePair pair;
+  };
 
   Greeter(const VerbsApi& api, Port& port) : api_(api), port_(port) {}
-  Result<void> make_queue_pair();
-  Result<void> make_ready();
+  Result<void> make_queue();
+  Result<void> make_lane(std::size_t lane, std::uint32_t receives);
+  Result<void> make_ready(ibv_qp* pair);
   bool post_receive(std::uint32_t buffer) noexcept;
 
   const VerbsApi& api_;
@@ -57,9 +69,8 @@ class Greeter {
   std::uint32_t buffer_bytes_ = 0;
   RegisteredPiece received_;
   RegisteredPiece sent_;
-  std::vector<std::uint32_t> free_sends_;
   CompletionQueue queue_;
-  QueuePair pair_;
+  std::array<Lane, 2> lanes_;
 };
 
 }  // namespace rehearsal::rdma

@@ -21,6 +21,7 @@ constexpr std::uint32_t kDatagramHeader = 40;
 struct Device : ibv_device {
   std::uint32_t number = 0;
   bool down = false;
+  bool deaf = false;
 };
 struct Context : ibv_context {
   std::deque<ibv_async_event> events;
@@ -45,6 +46,7 @@ struct Pair : ibv_qp {
   std::uint32_t peer = 0;
   ibv_gid peer_gid{};
   std::uint32_t sends_pending = 0;  // not completed, or completed without a completion
+  bool stuck = false;
 };
 struct Send {
   Pair* pair = nullptr;
@@ -84,6 +86,7 @@ struct FakeVerbs::State {
   std::deque<Send> held;
   bool holding = false;
   std::uint32_t wire_bytes = ~0U;
+  bool repeats_refused = false;
   std::optional<ibv_wc_status> next_status;
   bool damage = false;
 
@@ -225,13 +228,16 @@ ibv_wc_status FakeVerbs::State::deliver(Send& send, Pair& peer) {
 }
 
 void FakeVerbs::State::perform_datagram(Send& send) {
+  send.pair->stuck |= repeats_refused && bytes(send) > wire_bytes;
+  if (send.pair->stuck) return;
   const auto& to = send.request.wr.ud;
   const ibv_gid gid = static_cast<Handle*>(to.ah)->route.grh.dgid;
   const auto found = pairs.find(to.remote_qpn);
   Device* target = device_at(gid);
   const bool arrives = found != pairs.end() && target != nullptr && !target->down &&
-                       !device_of(*send.pair).down && &device_of(*found->second) == target &&
-                       bytes(send) <= wire_bytes && !found->second->receives.empty();
+                       !target->deaf && !device_of(*send.pair).down &&
+                       &device_of(*found->second) == target && bytes(send) <= wire_bytes &&
+                       !found->second->receives.empty();
   if (arrives) {
     Pair& peer = *found->second;
     const Receive receive = peer.receives.front();
@@ -562,6 +568,8 @@ void FakeVerbs::release() {
 }
 void FakeVerbs::end_next_send_with(ibv_wc_status status) { state_->next_status = status; }
 void FakeVerbs::limit_wire(std::uint32_t bytes) { state_->wire_bytes = bytes; }
+void FakeVerbs::repeat_what_the_wire_refuses() { state_->repeats_refused = true; }
+void FakeVerbs::deafen(std::uint32_t device) { state_->devices[device - 1]->deaf = true; }
 void FakeVerbs::take_down(std::uint32_t device) {
   state_->devices[device - 1]->down = true;
   state_->report(device, IBV_EVENT_PORT_ERR);
