@@ -78,12 +78,12 @@ std::vector<std::string> transport_notes(const plan::Plan& plan, const Summary& 
     notes.push_back(
         "Transport RDMA over verbs, reliable connections; a message counts as sent when its "
         "completion says that the peer has it.");
-    for (const std::string& line : transport.bound) notes.push_back("Bound on " + line + ".");
     if (plan.transport.rdma.flow_label != 0)
       notes.push_back(
           "A flow label was asked for; whether the UDP source port follows it is the "
           "provider's choice (rxe does).");
   }
+  for (const std::string& line : transport.bound) notes.push_back("Bound on " + line + ".");
   if (plan.transport.verify_payload)
     notes.push_back("Every message was stamped by its sender and checked by its receiver.");
   notes.push_back("No arithmetic is done on payload: reductions are not computed.");
