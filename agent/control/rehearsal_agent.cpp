@@ -138,6 +138,12 @@ class RehearsalAgent {
     };
     if (!inventory_.shared_nics) {
       options.read_counters = [this] { return read_nic_counts(inventory_.nics, runtime::now()); };
+      options.watch_wire = [this](const plan::Plan& plan) {
+        std::vector<std::optional<WireCounters>> counters;
+        for (const plan::Nic& nic : inventory_.nics)
+          counters.push_back(find_wire_counters(nic, plan.transport.kind));
+        return WireSampler::start(std::move(counters));
+      };
     }
     return options;
   }
