@@ -227,7 +227,7 @@ class RehearsalAgent {
 std::vector<host::Finding> examine_host(const Config& config) {
   asio::io_context context{1};
   const auto taken = take_inventory(context, config);
-  plan::Inventory inventory = taken.value_or(plan::Inventory{.host = config.name});
+  plan::Inventory inventory = taken.value_or(plan::Inventory{.host = config.name, .nics = {}});
   if (inventory.host.empty()) inventory.host = host_name().value_or("this host");
   std::vector<host::Finding> findings = findings_of(inventory, config);
   if (!taken) {

@@ -1,6 +1,7 @@
 // The real programs over Soft-RoCE: runs that pass.
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/rdma/rdma_cluster.hpp"
@@ -75,7 +76,9 @@ TEST_F(Runs, WhatAgentsReportIsShown) {
   EXPECT_THAT(all, HasSubstr("ok   h2: libibverbs is loaded"));
   EXPECT_THAT(all, HasSubstr("ok   h2: may lock memory without limit"));
   EXPECT_THAT(all, HasSubstr("ok   h2 h2: no hardware behind it"));
-  const std::string local = rehearse({"doctor", "--local"}, code);
+  std::ofstream(folder() / "agent.yaml") << "name: here\n";
+  const std::string local =
+      rehearse({"doctor", "--local", "--config", folder() / "agent.yaml"}, code);
   EXPECT_THAT(local, HasSubstr("clock source"));
   EXPECT_THAT(local, HasSubstr(": rd3 port 1 active")) << "NICs that nobody named are found";
   EXPECT_THAT(rehearse({"status", "--json"}, code), HasSubstr("\"device\": \"rd2\""));

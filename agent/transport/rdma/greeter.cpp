@@ -37,15 +37,30 @@ Result<void> Greeter::make_queue() {
   return {};
 }
 
+Greeter::~Greeter() {
+  for (Lane& lane : lanes_) put_into_error(lane);
+}
+
+void Greeter::put_into_error(Lane& lane) noexcept {
+  if (!lane.pair) return;
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_ERR;
+  api_.modify_qp(lane.pair.get(), &attributes, IBV_QP_STATE);
+}
+
 Result<void> Greeter::make_lane(std::size_t lane, std::uint32_t receives) {
   Lane& made = lanes_[lane];
-  std::uint32_t inlined = 0;
-  ASSIGN_OR_RETURN(
-      made.pair, port_.queue_pair(IBV_QPT_UD, queue_.get(), kSends, receives, inlined, queue_key_));
-  RETURN_IF_ERROR(make_ready(made.pair.get()));
+  RETURN_IF_ERROR(make_pair(made, receives));
   for (std::uint32_t i = 0; i < kSends; ++i)
     made.free_sends.push_back(static_cast<std::uint32_t>(lane) * kSends + i);
   return {};
+}
+
+Result<void> Greeter::make_pair(Lane& lane, std::uint32_t receives) {
+  std::uint32_t inlined = 0;
+  ASSIGN_OR_RETURN(
+      lane.pair, port_.queue_pair(IBV_QPT_UD, queue_.get(), kSends, receives, inlined, queue_key_));
+  return make_ready(lane.pair.get());
 }
 
 Result<void> Greeter::make_ready(ibv_qp* pair) {
@@ -69,10 +84,27 @@ bool Greeter::post_receive(std::uint32_t buffer) noexcept {
   return api_.post_recv(lanes_[kShort].pair.get(), &request, &bad) == 0;
 }
 
+bool Greeter::usable(Lane& lane, Instant now) noexcept {
+  const bool idle = lane.free_sends.size() == kSends;
+  if (lane.done != lane.done_seen || (idle && !lane.broken)) lane.moved = now;
+  lane.done_seen = lane.done;
+  if (!lane.broken) {
+    if (now - lane.moved < kStandsStill) return !lane.free_sends.empty();
+    put_into_error(lane);
+    lane.broken = true;
+    return false;
+  }
+  // What was under way has come back flushed.
+  if (!idle || now - lane.moved < kRest) return false;
+  lane.pair.reset();
+  lane.broken = !make_pair(lane, 1);
+  return !lane.broken;
+}
+
 void Greeter::send(const Greeting& greeting, ibv_ah* handle, std::uint32_t queue_pair,
-                   std::uint32_t queue_key) noexcept {
+                   std::uint32_t queue_key, Instant now) noexcept {
   Lane& lane = lanes_[greeting.size > kGreetingSmall ? kFull : kShort];
-  if (lane.free_sends.empty()) return;
+  if (!usable(lane, now)) return;
   const std::uint32_t buffer = lane.free_sends.back();
   std::byte* data = sent_.data + std::size_t{buffer} * buffer_bytes_;
   std::memcpy(data, &greeting, sizeof greeting);
@@ -97,7 +129,9 @@ std::optional<Greeting> Greeter::receive() noexcept {
   while (api_.poll_cq(queue_.get(), 1, &completion) > 0) {
     const auto buffer = static_cast<std::uint32_t>(completion.wr_id);
     if ((completion.wr_id & kSendMark) != 0) {
-      lanes_[buffer / kSends].free_sends.push_back(buffer);
+      Lane& lane = lanes_[buffer / kSends];
+      lane.free_sends.push_back(buffer);
+      ++lane.done;
       continue;
     }
     if (completion.status != IBV_WC_SUCCESS) continue;  // flushed: the queue pair is going

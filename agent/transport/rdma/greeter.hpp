@@ -28,16 +28,21 @@ static_assert(sizeof(Greeting) <= kGreetingSmall);
 /// The unreliable datagram queue pairs of a port by which greetings come and go. Nothing is
 /// repeated by the device, so that a peer that is not there yet costs no retransmission time-out.
 ///
-/// Short and full greetings leave by queue pairs of their own: Soft-RoCE offers a packet that its
-/// network refuses (it is larger than the next port takes) again and again, and nothing behind it
-/// on the same queue pair leaves any more. Both arrive at the one that number() names.
+/// Short and full greetings leave by queue pairs (lanes) of their own: Soft-RoCE offers a packet
+/// that its network refuses (it is larger than the next port takes) again and again, nothing behind
+/// it on the same queue pair leaves any more, and releasing the queue pair waits for ever. A lane
+/// that stands still so is put into error, which ends that, and made anew after a while. Both sizes
+/// arrive at the queue pair that number() names.
 class Greeter {
  public:
   static Result<std::unique_ptr<Greeter>> open(const VerbsApi& api, Port& port);
+  ~Greeter();
+  Greeter(const Greeter&) = delete;
+  Greeter& operator=(const Greeter&) = delete;
 
   /// Sends if a buffer is free; one that is lost is sent again by whoever waits for an answer.
   void send(const Greeting& greeting, ibv_ah* handle, std::uint32_t queue_pair,
-            std::uint32_t queue_key) noexcept;
+            std::uint32_t queue_key, Instant now) noexcept;
   /// One that has come, if any.
   std::optional<Greeting> receive() noexcept;
 
@@ -55,12 +60,22 @@ class Greeter {
   struct Lane {
     std::vector<std::uint32_t> free_sends;  ///< buffers of `sent_`
     QueuePair pair;
+    std::uint64_t done = 0;       ///< sends that are complete
+    std::uint64_t done_seen = 0;  ///< … when it was last looked
+    Instant moved{};              ///< when that changed, or nothing was under way
+    bool broken = false;          ///< in error: it stood still
   };
+  /// A datagram is complete as soon as it has left.
+  static constexpr Duration kStandsStill = std::chrono::milliseconds{100};
+  static constexpr Duration kRest = std::chrono::milliseconds{500};
 
   Greeter(const VerbsApi& api, Port& port) : api_(api), port_(port) {}
   Result<void> make_queue();
   Result<void> make_lane(std::size_t lane, std::uint32_t receives);
   Result<void> make_ready(ibv_qp* pair);
+  Result<void> make_pair(Lane& lane, std::uint32_t receives);
+  bool usable(Lane& lane, Instant now) noexcept;
+  void put_into_error(Lane& lane) noexcept;
   bool post_receive(std::uint32_t buffer) noexcept;
 
   const VerbsApi& api_;

@@ -39,7 +39,7 @@ void RdmaTransport::State::greet(Connection& connection, Instant now) noexcept {
                       .size = small ? kGreetingSmall : full,
                       .heard_small = connection.heard_small ? 1U : 0U,
                       .heard_full = connection.heard_full ? 1U : 0U},
-                     connection.handle, connection.peer.greeter, connection.peer.greeter_key);
+                     connection.handle, connection.peer.greeter, connection.peer.greeter_key, now);
 }
 
 void RdmaTransport::State::hear(PortInUse& used) noexcept {

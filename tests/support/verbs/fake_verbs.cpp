@@ -47,6 +47,7 @@ struct Pair : ibv_qp {
   ibv_gid peer_gid{};
   std::uint32_t sends_pending = 0;  // not completed, or completed without a completion
   bool stuck = false;
+  std::vector<std::uint64_t> stuck_sends;  // wr_id
 };
 struct Send {
   Pair* pair = nullptr;
@@ -174,6 +175,15 @@ void FakeVerbs::State::flush(Pair& pair) {
     push(pair.recv_cq, entry);
   }
   pair.receives.clear();
+  for (const std::uint64_t id : pair.stuck_sends) {
+    ibv_wc entry{};
+    entry.wr_id = id;
+    entry.status = IBV_WC_WR_FLUSH_ERR;
+    push(pair.send_cq, entry);
+  }
+  pair.sends_pending -= static_cast<std::uint32_t>(pair.stuck_sends.size());
+  pair.stuck_sends.clear();
+  pair.stuck = false;
 }
 
 void FakeVerbs::State::finish(Send& send, ibv_wc_status status) {
@@ -229,7 +239,7 @@ ibv_wc_status FakeVerbs::State::deliver(Send& send, Pair& peer) {
 
 void FakeVerbs::State::perform_datagram(Send& send) {
   send.pair->stuck |= repeats_refused && bytes(send) > wire_bytes;
-  if (send.pair->stuck) return;
+  if (send.pair->stuck) return send.pair->stuck_sends.push_back(send.request.wr_id);
   const auto& to = send.request.wr.ud;
   const ibv_gid gid = static_cast<Handle*>(to.ah)->route.grh.dgid;
   const auto found = pairs.find(to.remote_qpn);
@@ -417,6 +427,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* attributes, int mask) {
 }
 
 int destroy_qp(ibv_qp* pair) {
+  must(!static_cast<Pair*>(pair)->stuck, "nobody waits for a queue pair that repeats for ever");
   current->pairs.erase(pair->qp_num);
   return released<Pair>("destroy_qp", pair);
 }

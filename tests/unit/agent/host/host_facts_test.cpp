@@ -65,7 +65,7 @@ TEST_F(HostFactsTest, AllThatCanBeReadIs) {
     write("net/eth2/ecn/roce_rp/enable/" + file, priority == 3 ? "1\n" : "0\n");
   }
   plan::Nic data = nic("eth2");
-  data.rdma = plan::RdmaPort{.device = "mlx5_0"};
+  data.rdma = plan::RdmaPort{.device = "mlx5_0", .gids = {}};
   const host::HostFacts facts =
       find_host_facts({.host = "h1", .nics = {data, nic("veth0")}}, {}, "none", folders());
   EXPECT_EQ(facts.host, "h1");
@@ -85,7 +85,7 @@ TEST_F(HostFactsTest, AllThatCanBeReadIs) {
 
 TEST_F(HostFactsTest, WhatTheDriverHasNotIsSaid) {
   plan::Nic data = nic("eth1");
-  data.rdma = plan::RdmaPort{.device = "irdma0"};
+  data.rdma = plan::RdmaPort{.device = "irdma0", .gids = {}};
   const auto facts = find_host_facts({.host = "h1", .nics = {data}}, {}, "", folders());
   EXPECT_EQ(facts.nics[0].loss.congestion.why_not, "its driver has no ecn/roce_np/enable");
   EXPECT_FALSE(facts.rdma_devices);

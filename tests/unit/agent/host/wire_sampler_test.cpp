@@ -26,7 +26,7 @@ class WireSamplerTest : public testing::Test {
   }
   static plan::Nic nic(bool rdma) {
     plan::Nic nic{.name = "eth2", .address = "10.0.0.1", .line_rate = {}};
-    if (rdma) nic.rdma = plan::RdmaPort{.device = "mlx5_0"};
+    if (rdma) nic.rdma = plan::RdmaPort{.device = "mlx5_0", .gids = {}};
     return nic;
   }
 
@@ -57,7 +57,6 @@ TEST_F(WireSamplerTest, WhatACounterRoseByIsInItsSeries) {
   count(1000);
   auto sampler = WireSampler::start(
       {std::nullopt, find_wire_counters(nic(false), plan::TransportKind::tcp, folders())});
-  std::uint64_t sent = 1000;
   for (std::uint64_t sent = 1100; sent <= 2000; sent += 100) {
     // In place, as the kernel does: who reads never sees less than a whole number.
     std::ofstream(folder_.path() / "net/eth2/statistics/tx_bytes", std::ios::in | std::ios::out)
