@@ -71,6 +71,32 @@ struct FaultCommands {
   std::string socket = kHelperSocketPath;
 };
 
+/// `rehearsal-agent doctor`: this host alone, without the coordinator.
+struct DoctorCommand {
+  explicit DoctorCommand(CLI::App& app)
+      : doctor(app.add_subcommand("doctor", "look for what would go wrong on this host")) {
+    doctor->fallthrough();
+    doctor->add_flag("--json", as_json, "as one JSON object");
+  }
+
+  /// The exit code, if it was given: 0 all well, 1 notes, 2 something bad.
+  std::optional<int> run(const Flags& flags) const {
+    if (!doctor->parsed()) return std::nullopt;
+    const Result<Config> config = read_config(flags);
+    if (!config) {
+      std::fprintf(stderr, "rehearsal-agent: %s\n", config.error().text().c_str());
+      return runtime::kExitUsage;
+    }
+    const auto findings = examine_host(*config);
+    std::fputs((as_json ? host::findings_json(findings) : host::findings_text(findings)).c_str(),
+               stdout);
+    return static_cast<int>(host::worst(findings));
+  }
+
+  CLI::App* doctor;
+  bool as_json = false;
+};
+
 }  // namespace
 }  // namespace rehearsal::agent
 
@@ -96,6 +122,10 @@ int main(int argc, char** argv) {
                          "write the addresses really bound to this file");
   program.app.set_version_flag("--version", "rehearsal-agent " REHEARSAL_VERSION);
   const agent::FaultCommands fault_commands(program.app);
-  program.instead = [&fault_commands] { return fault_commands.run(); };
+  const agent::DoctorCommand doctor_command(program.app);
+  program.instead = [&] {
+    const auto status = fault_commands.run();
+    return status ? status : doctor_command.run(flags);
+  };
   return runtime::run_program(program, argc, argv);
 }

@@ -9,6 +9,7 @@
 #include "core/base/ids.hpp"
 #include "core/base/result.hpp"
 #include "core/coordination/agent_session.hpp"
+#include "core/host/worker_place.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::agent {
@@ -22,6 +23,7 @@ struct WorkerOptions {
   HostIndex host;
   std::string run;
   std::string token;
+  host::WorkerPlace place = {};  ///< the cores its thread is bound to
   /// Called on the worker's thread when events wait in take_events(); must only wake the control
   /// thread (write an eventfd, post to an executor).
   std::function<void()> notify;

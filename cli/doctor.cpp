@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/base/units.hpp"
 #include "core/coordination/messages.hpp"
+#include "core/host/examine.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::cli {
@@ -18,20 +17,6 @@ using Health = Finding::Health;
 constexpr std::uint64_t kClockBoundMax = 1'000'000;
 /// An agent says something several times a second.
 constexpr std::uint64_t kSilenceMax = 1'500'000'000;
-/// An IP packet of RoCE v2 with a path MTU of 4096 bytes, with all its headers.
-constexpr std::uint32_t kInterfaceMtuMin = 4096 + 74;
-
-std::string_view word(Health health) {
-  switch (health) {
-    case Health::good:
-      return "ok";
-    case Health::notable:
-      return "note";
-    case Health::bad:
-      return "BAD";
-  }
-  return "?";
-}
 
 Finding look_at_clock(const protocol::AgentStatus& agent) {
   if (!agent.clock().known())
@@ -54,41 +39,8 @@ void look_at_agent(const protocol::AgentStatus& agent, std::vector<Finding>& fin
   if (agent.nics_size() == 0)
     findings.push_back({Health::bad, agent.host(), "has no data NIC",
                         "name them in its configuration: nics, or --nic"});
-}
-
-void look_at_mtu(const plan::Nic& nic, const std::string& subject, std::vector<Finding>& findings) {
-  const plan::RdmaPort& port = *nic.rdma;
-  if (port.mtu == 0 || port.mtu >= 4096) return;
-  const bool interface = port.ethernet && nic.mtu < kInterfaceMtuMin;
-  findings.push_back(
-      {Health::notable, subject, "path MTU " + std::to_string(port.mtu) + " B",
-       interface ? "the interface has an MTU of " + std::to_string(nic.mtu) +
-                       ": set it and the switches to 4200 or more for a path MTU of 4096 B"
-                 : "the port's active MTU is below 4096 B: see the device's settings"});
-}
-
-/// Looks at one NIC; returns the GID that a plan would use.
-std::optional<plan::RdmaGid> look_at_nic(const plan::Nic& nic, const std::string& subject,
-                                         std::vector<Finding>& findings) {
-  if (!nic.rdma) {
-    findings.push_back({Health::notable, subject, "no RDMA port: transport tcp only",
-                        "if there should be one: is the driver loaded (`rdma link`), are "
-                        "libibverbs1 and ibverbs-providers installed on the agent's host"});
-    return std::nullopt;
-  }
-  const std::string port = nic.rdma->device + " port " + std::to_string(nic.rdma->port);
-  const auto gid = plan::choose_gid(nic);
-  if (!gid) {
-    findings.push_back({Health::bad, subject, gid.error().text(),
-                        "`rehearse explain` with the id says what to try; then start the agent "
-                        "again"});
-    return std::nullopt;
-  }
-  findings.push_back({Health::good, subject,
-                      port + " active, GID " + gid->address + " (" +
-                          std::string(to_string(gid->type)) + "): the one of its data address"});
-  look_at_mtu(nic, subject, findings);
-  return *gid;
+  for (const protocol::HostFinding& finding : agent.findings())
+    findings.push_back(coordination::from_message(finding));
 }
 
 /// Hosts and NICs that have a value, by the value.
@@ -123,7 +75,7 @@ std::vector<Finding> diagnose(const protocol::StatusReply& status) {
     for (const protocol::Nic& message : agent.nics()) {
       const plan::Nic nic = coordination::from_message(message);
       const std::string subject = agent.host() + " " + nic.name;
-      const auto gid = look_at_nic(nic, subject, findings);
+      const auto gid = host::examine_port(nic, subject, findings);
       if (!gid) continue;
       kinds[std::string(to_string(gid->type)) +
             (gid->address.find(':') == std::string::npos ? " over IPv4" : " over IPv6")]
@@ -138,29 +90,6 @@ std::vector<Finding> diagnose(const protocol::StatusReply& status) {
           "the smaller counts between two; set interfaces and switches alike", findings);
   std::ranges::stable_sort(findings, {}, &Finding::health);
   return findings;
-}
-
-std::string findings_text(const std::vector<Finding>& findings) {
-  std::string text;
-  for (const Finding& finding : findings) {
-    std::string line = std::string(word(finding.health));
-    line.resize(5, ' ');
-    text += line + finding.subject + ": " + finding.what + "\n";
-    if (!finding.fix.empty()) text += "       " + finding.fix + "\n";
-  }
-  return text;
-}
-
-std::string findings_json(const std::vector<Finding>& findings) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Finding& finding : findings) {
-    list.push_back({{"health", word(finding.health)},
-                    {"subject", finding.subject},
-                    {"what", finding.what},
-                    {"fix", finding.fix.empty() ? nlohmann::ordered_json(nullptr)
-                                                : nlohmann::ordered_json(finding.fix)}});
-  }
-  return nlohmann::ordered_json{{"findings", std::move(list)}}.dump(2) + "\n";
 }
 
 }  // namespace rehearsal::cli

@@ -106,6 +106,7 @@ class AgentLoop::Impl {
 
   void perform(coordination::OpenWorker& action) {
     forget_worker();
+    plan_ = action.plan;
     const int wakeup = wakeup_.native_handle();  // stays open longer than any worker
     auto worker = options_.start_worker({
         .plan = std::move(action.plan),
@@ -134,6 +135,7 @@ class AgentLoop::Impl {
   void perform(coordination::StartWorker& action) {
     if (!worker_) return;
     if (options_.read_counters && !counts_before_) counts_before_ = options_.read_counters();
+    if (options_.watch_wire && !sampler_) sampler_ = options_.watch_wire(*plan_);
     worker_->start_step(action.iteration, action.phase, action.instant);
   }
 
@@ -147,6 +149,8 @@ class AgentLoop::Impl {
 
   void forget_worker() {
     counts_before_.reset();
+    sampler_.reset();
+    plan_.reset();
     if (!worker_) return;
     add(worker_->counters(), counters_.worker);
     worker_.reset();
@@ -183,6 +187,7 @@ class AgentLoop::Impl {
       return runtime::log_warning("NIC counters are left out: " + measurements.error().text());
     }
     add_nic_counts(*counts_before_, options_.read_counters(), *measurements);
+    if (sampler_) add_wire(sampler_->stop(), *measurements);
     results = measure::encode(*measurements);
   }
 
@@ -205,7 +210,9 @@ class AgentLoop::Impl {
   runtime::Timer timer_;
   ControlLink link_;
   std::unique_ptr<WorkerPort> worker_;
+  std::shared_ptr<const plan::Plan> plan_;  ///< of the worker
   std::optional<NicCounts> counts_before_;  ///< of the run's first start
+  std::unique_ptr<WireSampler> sampler_;    ///< since then
   AgentLoopCounters counters_;
   std::deque<AgentEvent> events_;
   bool delivering_ = false;

@@ -8,6 +8,7 @@
 #include "agent/control/control_link.hpp"
 #include "agent/control/worker_port.hpp"
 #include "agent/host/nic_counters.hpp"
+#include "agent/host/wire_sampler.hpp"
 #include "core/coordination/agent_session.hpp"
 
 namespace rehearsal::agent {
@@ -25,6 +26,8 @@ struct AgentLoopOptions {
   StartWorkerPort start_worker;
   /// One reading of the NIC counters; empty: they count others' traffic too and are left out.
   std::function<NicCounts()> read_counters = nullptr;
+  /// Watches the counters of bytes on the wire while a plan runs; empty: as above.
+  std::function<std::unique_ptr<WireSampler>(const plan::Plan&)> watch_wire = nullptr;
 };
 
 struct AgentLoopCounters {

@@ -24,12 +24,19 @@ Result<std::vector<NicChoice>> nics_of(const yaml::Node& node) {
   return nics;
 }
 
+Result<host::CoreWish> worker_cores_of(const yaml::Node& node) {
+  ASSIGN_OR_RETURN(const std::string text, node.text());
+  auto wish = host::parse_core_wish(text);
+  if (!wish) return node.wrong(wish.error().message, "");
+  return wish;
+}
+
 }  // namespace
 
 Result<void> apply(const yaml::Document& document, Config& config) {
   ASSIGN_OR_RETURN(const auto keys,
                    document.root().as_mapping({"coordinator", "name", "nics", "shared_nics",
-                                               "metrics", "drain_limit", "log"}));
+                                               "worker_cores", "metrics", "drain_limit", "log"}));
   if (const auto node = keys.optional("coordinator")) {
     ASSIGN_OR_RETURN(config.coordinator, runtime::endpoint_of(*node));
   }
@@ -41,6 +48,9 @@ Result<void> apply(const yaml::Document& document, Config& config) {
   }
   if (const auto node = keys.optional("shared_nics")) {
     ASSIGN_OR_RETURN(config.shared_nics, node->boolean());
+  }
+  if (const auto node = keys.optional("worker_cores")) {
+    ASSIGN_OR_RETURN(config.worker_cores, worker_cores_of(*node));
   }
   if (const auto node = keys.optional("metrics")) {
     ASSIGN_OR_RETURN(config.metrics, runtime::listen_endpoint_of(*node));

@@ -8,6 +8,7 @@
 #include "agent/host/nics.hpp"
 #include "core/base/result.hpp"
 #include "core/base/time.hpp"
+#include "core/host/worker_place.hpp"
 #include "core/yaml/yaml.hpp"
 #include "runtime/endpoint.hpp"
 #include "runtime/log.hpp"
@@ -21,6 +22,7 @@ struct Config {
   std::string name;             ///< unique in the cluster; empty: the host's name
   std::vector<NicChoice> nics;  ///< in rail order; none: found (agent/host/nics.hpp)
   bool shared_nics = false;     ///< NIC counters count others' traffic too
+  host::CoreWish worker_cores;  ///< where the worker's thread runs
   runtime::Endpoint metrics{"127.0.0.1", 9471};
   Duration drain_limit = std::chrono::seconds{30};
   runtime::LogThreshold log = runtime::LogThreshold::info;

@@ -8,9 +8,11 @@
 
 #include "agent/control/agent_loop.hpp"
 #include "agent/control/metrics.hpp"
+#include "agent/host/host_facts.hpp"
 #include "agent/host/nics.hpp"
 #include "agent/worker/data_transport.hpp"
 #include "core/coordination/agent_session.hpp"
+#include "core/host/examine.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/files.hpp"
 #include "runtime/heartbeat.hpp"
@@ -78,6 +80,10 @@ std::string describe(const plan::Inventory& inventory) {
   return text;
 }
 
+std::vector<host::Finding> findings_of(const plan::Inventory& inventory, const Config& config) {
+  return host::examine(find_host_facts(inventory, config.worker_cores, missing_verbs()));
+}
+
 /// The parts of the agent and the way they end: let the run finish within a limit, let go, leave.
 class RehearsalAgent {
  public:
@@ -85,10 +91,15 @@ class RehearsalAgent {
 
   Result<void> start() {
     ASSIGN_OR_RETURN(inventory_, take_inventory(context_, config_));
+    places_ = find_nic_places(inventory_.nics);
+    // Cores that it may not use are told now, not by the first run.
+    RETURN_IF_ERROR(choose_place(true));
+    const auto findings = findings_of(inventory_, config_);
     metrics_.emplace(REHEARSAL_VERSION, inventory_);
     session_.emplace(coordination::AgentOptions{
         .software = "rehearsal-agent " REHEARSAL_VERSION,
         .inventory = inventory_,
+        .findings = findings,
         .seed = std::random_device{}(),
     });
     ASSIGN_OR_RETURN(loop_, AgentLoop::create(context_, loop_options()));
@@ -106,6 +117,9 @@ class RehearsalAgent {
     runtime::log_info("rehearsal-agent " REHEARSAL_VERSION " is " + inventory_.host +
                       ", coordinator " + runtime::to_string(config_.coordinator) + ", data NICs " +
                       describe(inventory_) + ", metrics on " + metrics);
+    for (const host::Finding& finding : findings)
+      if (finding.health == host::Finding::Health::bad)
+        runtime::log_warning(finding.subject + ": " + finding.what + "; " + finding.fix);
     loop_->start();
     manager_.ready();
     return {};
@@ -120,12 +134,31 @@ class RehearsalAgent {
         .session = {.on = [this](const coordination::AgentEvent& event,
                                  Instant now) { return session_->on(event, now); },
                     .next_deadline = [this] { return session_->next_deadline(); }},
-        .start_worker = start_worker,
+        .start_worker = [this](WorkerOptions worker) { return start_placed(std::move(worker)); },
     };
     if (!inventory_.shared_nics) {
       options.read_counters = [this] { return read_nic_counts(inventory_.nics, runtime::now()); };
+      options.watch_wire = [this](const plan::Plan& plan) {
+        std::vector<std::optional<WireCounters>> counters;
+        for (const plan::Nic& nic : inventory_.nics)
+          counters.push_back(find_wire_counters(nic, plan.transport.kind));
+        return WireSampler::start(std::move(counters));
+      };
     }
     return options;
+  }
+
+  Result<host::WorkerPlace> choose_place(bool polls) const {
+    return host::choose_worker_place(config_.worker_cores, places_, allowed_cores(),
+                                     isolated_cores(), polls && !inventory_.shared_nics);
+  }
+
+  Result<std::unique_ptr<WorkerPort>> start_placed(WorkerOptions worker) const {
+    const plan::TransportSettings& transport = worker.plan->transport;
+    ASSIGN_OR_RETURN(worker.place,
+                     choose_place(transport.kind == plan::TransportKind::rdma &&
+                                  transport.rdma.completions == plan::CompletionMode::poll));
+    return start_worker(std::move(worker));
   }
 
   runtime::HttpResponse answer(std::string_view path) {
@@ -176,6 +209,7 @@ class RehearsalAgent {
   const runtime::ServiceManager manager_ = runtime::ServiceManager::from_environment();
   asio::io_context context_{1};
   plan::Inventory inventory_;
+  std::vector<host::NicPlace> places_;
   std::optional<AgentMetrics> metrics_;
   std::optional<coordination::AgentSession> session_;
   std::unique_ptr<AgentLoop> loop_;
@@ -189,6 +223,27 @@ class RehearsalAgent {
 };
 
 }  // namespace
+
+std::vector<host::Finding> examine_host(const Config& config) {
+  asio::io_context context{1};
+  const auto taken = take_inventory(context, config);
+  plan::Inventory inventory = taken.value_or(plan::Inventory{.host = config.name, .nics = {}});
+  if (inventory.host.empty()) inventory.host = host_name().value_or("this host");
+  std::vector<host::Finding> findings = findings_of(inventory, config);
+  if (!taken) {
+    findings.push_back({host::Finding::Health::bad, inventory.host, taken.error().message,
+                        "the agent does not start so; see its configuration"});
+  }
+  const auto place = host::choose_worker_place(config.worker_cores, find_nic_places(inventory.nics),
+                                               allowed_cores(), isolated_cores(), true);
+  if (!place) {
+    findings.push_back({host::Finding::Health::bad, inventory.host, place.error().message,
+                        "the agent does not start so; see its configuration"});
+  }
+  for (const plan::Nic& nic : inventory.nics)
+    host::examine_port(nic, inventory.host + " " + nic.name, findings);
+  return findings;
+}
 
 Result<void> run(const Config& config) {
   RehearsalAgent agent(config);

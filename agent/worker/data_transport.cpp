@@ -63,6 +63,11 @@ void describe_transports(plan::Inventory& inventory) {
   if (verbs && any) inventory.transports.push_back(plan::TransportKind::rdma);
 }
 
+std::string missing_verbs() {
+  const auto verbs = rdma::load_verbs();
+  return verbs ? std::string() : verbs.error().message;
+}
+
 Result<std::unique_ptr<replay::Transport>> make_data_transport(const plan::Plan& plan,
                                                                HostIndex host,
                                                                const std::string& token,

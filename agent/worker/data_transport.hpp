@@ -22,4 +22,7 @@ Result<std::unique_ptr<replay::Transport>> make_data_transport(const plan::Plan&
 /// NIC stands on. Opens devices for a moment.
 void describe_transports(plan::Inventory& inventory);
 
+/// Why this host has no RDMA library; empty: it has one.
+std::string missing_verbs();
+
 }  // namespace rehearsal::agent

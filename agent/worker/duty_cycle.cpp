@@ -299,12 +299,12 @@ void DutyCycle::abort_all() noexcept {
   }
 }
 
-std::string DutyCycle::encode_measurements(Duration turn_max) {
+std::string DutyCycle::encode_measurements(Duration turn_max, const std::string& place) {
   for (Replayer& replayer : replayers_) measurement_.collect(replayer);
   measure::FaultMeasurements faults;
   if (faulted_ != nullptr) replay::log_faults(*faulted_, now_, Duration::zero(), faults);
   for (Replayer& replayer : replayers_) replay::log_faults(replayer, now_, faults);
-  return measurement_.encode(replayers_, transport_.get(), turn_max, std::move(faults));
+  return measurement_.encode(replayers_, transport_.get(), turn_max, place, std::move(faults));
 }
 
 std::uint64_t DutyCycle::ops_done() const noexcept {

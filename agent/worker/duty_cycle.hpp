@@ -70,7 +70,8 @@ class DutyCycle {
 
   /// Nothing leaves any more: what is queued is dropped.
   void abort_all() noexcept;
-  std::string encode_measurements(Duration turn_max);
+  /// `place`: where the worker's thread was bound to; empty: nowhere.
+  std::string encode_measurements(Duration turn_max, const std::string& place);
 
   std::uint64_t ops_done() const noexcept;
   /// Rises with each op done and each message sent or received.

@@ -59,7 +59,7 @@ void RunMeasurement::collect(replay::Replayer& replayer) noexcept {
 
 std::string RunMeasurement::encode(std::span<const replay::Replayer> replayers,
                                    const replay::Transport* transport, Duration turn_max,
-                                   measure::FaultMeasurements faults) {
+                                   const std::string& place, measure::FaultMeasurements faults) {
   measure::AgentMeasurements measurements;
   measurements.results = reducer_.take();
   measurements.jobs = bytes_by_job(replayers);
@@ -90,6 +90,7 @@ std::string RunMeasurement::encode(std::span<const replay::Replayer> replayers,
   } else {
     measurements.transport.byte_source = "modelled";
   }
+  if (!place.empty()) measurements.transport.bound.push_back(place);
   return measure::encode(measurements);
 }
 

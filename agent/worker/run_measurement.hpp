@@ -30,7 +30,7 @@ class RunMeasurement {
   /// What WorkerStopped carries (measure::AgentMeasurements). `transport` may be null.
   std::string encode(std::span<const replay::Replayer> replayers,
                      const replay::Transport* transport, Duration turn_max,
-                     measure::FaultMeasurements faults);
+                     const std::string& place, measure::FaultMeasurements faults);
 
  private:
   const plan::Plan& plan_;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -53,6 +54,18 @@ void Waiter::wait(int file_descriptor, Instant now, Instant until) noexcept {
 void prepare_worker_thread() noexcept {
   ::pthread_setname_np(::pthread_self(), "worker");
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+}
+
+std::string bind_worker_thread(const host::WorkerPlace& place) {
+  if (place.cores.empty()) return {};
+  constexpr std::size_t kSets = host::kCoresMax / CPU_SETSIZE;
+  cpu_set_t sets[kSets] = {};
+  for (const std::uint32_t core : place.cores) CPU_SET_S(core, sizeof sets, sets);
+  const int error = ::pthread_setaffinity_np(::pthread_self(), sizeof sets, sets);
+  const std::string cores = (place.cores.size() == 1 ? "core " : "cores ") +
+                            host::core_list_text(place.cores) + " (" + place.why + ")";
+  if (error == 0) return "worker on " + cores;
+  return "worker not bound to " + cores + ": " + std::strerror(error);
 }
 
 }  // namespace rehearsal::agent

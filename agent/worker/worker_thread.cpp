@@ -33,6 +33,7 @@ WorkerThread::WorkerThread(WorkerOptions options, Waiter waiter)
 
 void WorkerThread::run() {
   prepare_worker_thread();
+  place_ = bind_worker_thread(options_.place);
   open();
   while (!quit_.load(std::memory_order_acquire)) {
     if (give_way_until_ != kNever) give_way();
@@ -113,7 +114,7 @@ void WorkerThread::end() {
   stage_ = Stage::stopped;
   publish();
   coordination::WorkerStopped stopped;
-  if (cycle_ != nullptr) stopped.results = cycle_->encode_measurements(turn_max_);
+  if (cycle_ != nullptr) stopped.results = cycle_->encode_measurements(turn_max_, place_);
   emit(std::move(stopped));
 }
 

@@ -77,6 +77,7 @@ class WorkerThread {
   bool started_ = false;
   Instant give_way_until_ = kNever;  // a start was just now
   Instant next_progress_ = Instant::min();
+  std::string place_;  // of this thread, for the report
   std::uint64_t turns_ = 0;
   std::uint64_t waits_ = 0;
   Duration turn_max_{0};

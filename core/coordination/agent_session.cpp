@@ -134,6 +134,7 @@ void AgentSession::State::on(const LinkUp&, Instant now) {
   hello.set_role(protocol::ROLE_AGENT);
   hello.set_software(options.software);
   to_message(options.inventory, *hello.mutable_inventory());
+  for (const host::Finding& finding : options.findings) to_message(finding, *hello.add_findings());
   send(std::move(envelope));
 }
 

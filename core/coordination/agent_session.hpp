@@ -8,6 +8,7 @@
 
 #include "core/base/time.hpp"
 #include "core/coordination/coordinator.hpp"
+#include "core/host/finding.hpp"
 #include "core/plan/plan.hpp"
 #include "core/protocol/rehearsal.pb.h"
 
@@ -97,7 +98,8 @@ using AgentAction = std::variant<SendToCoordinator, Reconnect, CloseLink, OpenWo
 struct AgentOptions {
   std::string software = {};  ///< "rehearsal-agent 0.1.0"
   plan::Inventory inventory = {};
-  std::uint64_t seed = 1;  ///< jitter
+  std::vector<host::Finding> findings = {};  ///< of its host; for who looks, not for plans
+  std::uint64_t seed = 1;                    ///< jitter
   /// Without a word from the coordinator for this long a run falls silent and the link is closed.
   Duration silence_limit = std::chrono::seconds{3};
   /// Without a coordinator a run ends at the next edge of an iteration, at the latest this long

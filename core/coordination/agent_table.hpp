@@ -8,6 +8,7 @@
 
 #include "core/coordination/clock_estimator.hpp"
 #include "core/coordination/coordinator.hpp"
+#include "core/host/finding.hpp"
 #include "core/plan/plan.hpp"
 
 namespace rehearsal::coordination {
@@ -18,8 +19,9 @@ struct AgentEntry {
   std::string peer;  ///< where it connects from
   std::string software;
   plan::Inventory inventory;
-  std::optional<ClockOffset> clock;  ///< as it last said
-  std::string run;                   ///< that it is reserved for; empty: none
+  std::vector<host::Finding> findings = {};  ///< as it last said
+  std::optional<ClockOffset> clock;          ///< as it last said
+  std::string run;                           ///< that it is reserved for; empty: none
 };
 
 /// The agents that are here, by name of their host and by session.

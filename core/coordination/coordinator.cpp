@@ -15,6 +15,9 @@ namespace {
 
 constexpr std::size_t kSoftwareBytesMax = 128;
 constexpr std::size_t kNicTextBytesMax = 128;
+/// Of one agent: what does not fit is left out.
+constexpr std::size_t kFindingsMax = 256;
+constexpr std::size_t kFindingTextBytesMax = 512;
 
 /// Tables and logs show it as it is.
 bool printable(std::string_view text) {
@@ -48,6 +51,18 @@ Result<void> check_inventory(const protocol::Inventory& inventory) {
     }
   }
   return {};
+}
+
+// Terminals show them as they are.
+std::vector<host::Finding> findings_of(const protocol::Hello& hello) {
+  std::vector<host::Finding> findings;
+  for (const protocol::HostFinding& message : hello.findings()) {
+    if (findings.size() == kFindingsMax) break;
+    host::Finding& finding = findings.emplace_back(from_message(message));
+    for (std::string* text : {&finding.subject, &finding.what, &finding.fix})
+      *text = cut(one_line(*text), kFindingTextBytesMax);
+  }
+  return findings;
 }
 
 }  // namespace
@@ -218,6 +233,7 @@ Result<void> Coordinator::State::admit(SessionId id, const protocol::Hello& hell
               .peer = session.peer,
               .software = cut(one_line(hello.software()), kSoftwareBytesMax),
               .inventory = from_message(hello.inventory()),
+              .findings = findings_of(hello),
               .clock = std::nullopt,
               .run = {}});
   outbox.log(LogLevel::info, "agent joined", {{"host", host}, {"peer", session.peer}});

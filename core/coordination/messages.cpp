@@ -27,6 +27,24 @@ void to_message(const plan::Nic& nic, protocol::Nic& message) {
   }
 }
 
+void to_message(const host::Finding& finding, protocol::HostFinding& message) {
+  message.set_health(std::string(host::to_string(finding.health)));
+  message.set_subject(finding.subject);
+  message.set_what(finding.what);
+  message.set_fix(finding.fix);
+}
+
+host::Finding from_message(const protocol::HostFinding& message) {
+  using Health = host::Finding::Health;
+  host::Finding finding{.health = Health::notable,
+                        .subject = message.subject(),
+                        .what = message.what(),
+                        .fix = message.fix()};
+  for (const Health health : {Health::good, Health::bad})
+    if (message.health() == host::to_string(health)) finding.health = health;
+  return finding;
+}
+
 void to_message(const plan::Inventory& inventory, protocol::Inventory& message) {
   message.set_host(inventory.host);
   message.set_shared_nics(inventory.shared_nics);

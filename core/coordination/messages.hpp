@@ -7,6 +7,7 @@
 
 #include "core/coordination/agent_session.hpp"
 #include "core/coordination/clock_estimator.hpp"
+#include "core/host/finding.hpp"
 #include "core/plan/plan.hpp"
 #include "core/protocol/rehearsal.pb.h"
 
@@ -19,6 +20,10 @@ plan::Inventory from_message(const protocol::Inventory& message);
 void to_message(const plan::Nic& nic, protocol::Nic& message);
 /// GIDs of types that this version does not know are left out.
 plan::Nic from_message(const protocol::Nic& message);
+
+void to_message(const host::Finding& finding, protocol::HostFinding& message);
+/// A health that this version does not know is `notable`.
+host::Finding from_message(const protocol::HostFinding& message);
 
 void to_message(const std::optional<ClockOffset>& clock, protocol::ClockEstimate& message);
 std::optional<ClockOffset> from_message(const protocol::ClockEstimate& message);

@@ -193,6 +193,7 @@ void Coordinator::State::status_request(SessionId id, Instant now) {
     status.set_silence_ns(static_cast<std::uint64_t>(silence.count()));
     if (agents.size() > kAgentsWithNicsMax) continue;
     for (const plan::Nic& nic : agent.inventory.nics) to_message(nic, *status.add_nics());
+    for (const host::Finding& finding : agent.findings) to_message(finding, *status.add_findings());
   }
   outbox.send(id, std::move(envelope));
 }

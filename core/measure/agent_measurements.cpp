@@ -5,7 +5,7 @@
 namespace rehearsal::measure {
 namespace {
 
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 constexpr std::uint64_t kIndexMax = (std::uint64_t{1} << 32) - 1;
 constexpr std::size_t kNicsMax = 64;
 constexpr std::size_t kJobsMax = 1024;
@@ -62,6 +62,12 @@ void put(Encoder& encoder, const NicMeasurements& nic) {
   encoder.number(static_cast<std::uint64_t>(std::max<std::int64_t>(nic.counters_span.count(), 0)));
   encode(nic.sent_series, encoder);
   encode(nic.received_series, encoder);
+  encoder.number(nic.wire ? 1 : 0);
+  if (!nic.wire) return;
+  encoder.text(nic.wire->sent_source);
+  encoder.text(nic.wire->received_source);
+  encode(nic.wire->sent, encoder);
+  encode(nic.wire->received, encoder);
 }
 
 // `bins_left`: how many bins the agent's series may still have.
@@ -91,6 +97,14 @@ Result<NicMeasurements> take_nic(Decoder& decoder, std::size_t& bins_left) {
   nic.counters_span = Duration{static_cast<std::int64_t>(span)};
   ASSIGN_OR_RETURN(nic.sent_series, take_series(decoder, bins_left));
   ASSIGN_OR_RETURN(nic.received_series, take_series(decoder, bins_left));
+  ASSIGN_OR_RETURN(const std::uint64_t watched,
+                   decoder.number_up_to(1, "whether counters were watched"));
+  if (watched == 0) return nic;
+  WireMeasurements& wire = nic.wire.emplace();
+  ASSIGN_OR_RETURN(wire.sent_source, decoder.text(kTextMax));
+  ASSIGN_OR_RETURN(wire.received_source, decoder.text(kTextMax));
+  ASSIGN_OR_RETURN(wire.sent, take_series(decoder, bins_left));
+  ASSIGN_OR_RETURN(wire.received, take_series(decoder, bins_left));
   return nic;
 }
 
@@ -118,7 +132,7 @@ Result<TransportFacts> take_facts(Decoder& decoder) {
   ASSIGN_OR_RETURN(facts.system_calls, decoder.number());
   ASSIGN_OR_RETURN(const std::uint64_t turn, decoder.number_up_to(kNanosecondsMax, "longest turn"));
   facts.turn_max = Duration{static_cast<std::int64_t>(turn)};
-  ASSIGN_OR_RETURN(const std::uint64_t bound, decoder.number_up_to(kNicsMax, "what is bound"));
+  ASSIGN_OR_RETURN(const std::uint64_t bound, decoder.number_up_to(kNicsMax + 1, "what is bound"));
   for (std::uint64_t i = 0; i < bound; ++i) {
     ASSIGN_OR_RETURN(facts.bound.emplace_back(), decoder.text(kTextMax));
   }

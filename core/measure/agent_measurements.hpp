@@ -23,6 +23,17 @@ struct CounterRise {
   bool operator==(const CounterRise&) const = default;
 };
 
+/// Bytes on the wire of one NIC during the run, from counters that were read again and again
+/// (CounterCurve): headers and what was sent again included.
+struct WireMeasurements {
+  std::string sent_source = {};  ///< the counter's name: "tx_bytes", "port_xmit_data"
+  std::string received_source = {};
+  ByteSeries sent = {};
+  ByteSeries received = {};
+
+  bool operator==(const WireMeasurements&) const = default;
+};
+
 /// What went through one NIC of the agent during the run.
 struct NicMeasurements {
   NicIndex nic = {};
@@ -35,6 +46,7 @@ struct NicMeasurements {
   Duration counters_span{0};                      ///< between the two readings of all counters
   ByteSeries sent_series = {};
   ByteSeries received_series = {};
+  std::optional<WireMeasurements> wire = {};  ///< none: no counter was watched
 
   bool operator==(const NicMeasurements&) const = default;
 };

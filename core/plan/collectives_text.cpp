@@ -6,6 +6,7 @@
 #include "core/collective/expansion.hpp"
 #include "core/plan/checks.hpp"
 #include "core/plan/drill_keys.hpp"
+#include "core/plan/queue_pair_variables.hpp"
 
 namespace rehearsal::plan {
 namespace {
@@ -59,10 +60,6 @@ Result<void> read_variable(const std::string& name, const Node& node, Reading& r
     reading.settings.point_to_point_chunk = Bytes{bytes};
     return {};
   }
-  if (name == "NCCL_IB_QPS_PER_CONNECTION" || name == "NCCL_IB_SPLIT_DATA_ON_QPS") {
-    return node.wrong_key("is a setting of queue pairs",
-                          "set them in transport, which carries the connections");
-  }
   const auto forced = collective::force(reading.forced.nccl, name, value);
   if (!forced) {
     // The message begins with the name, which the place says already.
@@ -75,7 +72,11 @@ Result<void> read_variable(const std::string& name, const Node& node, Reading& r
 
 Result<void> read_variables(const Node& node, Reading& reading) {
   ASSIGN_OR_RETURN(const auto entries, node.entries());
-  for (const auto& [name, value] : entries) RETURN_IF_ERROR(read_variable(name, value, reading));
+  for (const auto& [name, value] : entries) {
+    if (is_queue_pair_variable(name)) continue;  // take_queue_pair_variables() has them
+    reading.forced.needs_node = "nccl";
+    RETURN_IF_ERROR(read_variable(name, value, reading));
+  }
   return {};
 }
 
@@ -108,8 +109,7 @@ void only(Protocol protocol, Forced& nccl) {
 
 Result<void> read_forced(const Mapping& mapping, Reading& reading) {
   ForcedChoices& forced = reading.forced;
-  for (const std::string_view key :
-       {"algorithm", "protocol", "channels_min", "channels_max", "nccl"}) {
+  for (const std::string_view key : {"algorithm", "protocol", "channels_min", "channels_max"}) {
     if (mapping.has(key)) forced.needs_node = key;
   }
   if (const auto nccl = mapping.optional("nccl")) RETURN_IF_ERROR(read_variables(*nccl, reading));

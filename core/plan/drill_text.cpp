@@ -13,6 +13,7 @@
 #include "core/plan/drill_keys.hpp"
 #include "core/plan/fault_text.hpp"
 #include "core/plan/host_list.hpp"
+#include "core/plan/queue_pair_variables.hpp"
 #include "core/yaml/yaml.hpp"
 
 namespace rehearsal::plan {
@@ -184,6 +185,7 @@ Result<Drill> parse_drill(std::string_view text, std::string file_name) {
   if (const auto collectives = mapping.optional("collectives")) {
     ASSIGN_OR_RETURN(std::tie(drill.collectives, drill.forced), read_collectives(*collectives));
   }
+  RETURN_IF_ERROR(take_queue_pair_variables(mapping, drill.transport));
   RETURN_IF_ERROR(take(mapping, "local", drill.local, read_local));
   RETURN_IF_ERROR(take(mapping, "synchronisation", drill.synchronisation, [](const Node& mode) {
     return mode.one_of({SyncMode::free, SyncMode::iteration, SyncMode::phase});

@@ -58,7 +58,8 @@ constexpr std::array kCatalogue = {
         "name the NIC with its right address: --nic eth2=10.0.0.1"},
     CatalogueEntry{
         "REHEARSAL-RDMA-007", "The peer does not answer on the RDMA network",
-        "Before load both ends greet each other by datagrams from device to device. None arrived.",
+        "Before load both ends greet each other by datagrams from device to device. None arrived, "
+        "or those of one end alone.",
         "no path between the two: other VLAN or rail, switch port down, no route for RoCE v2\n"
         "a firewall or ACL drops UDP port 4791\n"
         "the peer's GID is not (or no more) that of its port",
@@ -66,9 +67,8 @@ constexpr std::array kCatalogue = {
         "the switch: is UDP 4791 let through, are both ports in one VLAN or routed\n"
         "`rehearse status --json` shows the GIDs that agents reported"},
     CatalogueEntry{"REHEARSAL-RDMA-008", "The path does not carry the path MTU",
-                   "Short datagrams arrive, full ones do not: something on the way has a smaller "
-                   "MTU than both "
-                   "ports.",
+                   "Short datagrams arrive both ways, full ones do not: something on the way has a "
+                   "smaller MTU than both ports.",
                    "a switch or bridge port has an MTU below the hosts' (RoCE needs the path MTU "
                    "and 74 bytes)\n"
                    "an interface in between was not set to jumbo frames",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/report/health.hpp"
+#include "core/report/nic_series.hpp"
 
 namespace rehearsal::report {
 namespace {
@@ -66,6 +67,12 @@ std::vector<std::string> transport_notes(const plan::Plan& plan, const Summary& 
   } else if (any_counter(summary)) {
     notes.push_back("NIC counters stand beside them; they count headers too.");
   }
+  if (std::ranges::any_of(summary.bursts, is_counter, &BurstSummary::source)) {
+    notes.push_back(
+        "Bursts with a counter as their source are bytes on the wire, headers and retransmissions "
+        "included, as the NIC counted them: read every millisecond, in wider bins where the device "
+        "renews its counter more seldom.");
+  }
   if (plan.transport.kind == plan::TransportKind::tcp) {
     notes.push_back("Transport TCP" +
                     (transport.congestion_control.empty()
@@ -78,12 +85,12 @@ std::vector<std::string> transport_notes(const plan::Plan& plan, const Summary& 
     notes.push_back(
         "Transport RDMA over verbs, reliable connections; a message counts as sent when its "
         "completion says that the peer has it.");
-    for (const std::string& line : transport.bound) notes.push_back("Bound on " + line + ".");
     if (plan.transport.rdma.flow_label != 0)
       notes.push_back(
           "A flow label was asked for; whether the UDP source port follows it is the "
           "provider's choice (rxe does).");
   }
+  for (const std::string& line : transport.bound) notes.push_back("Bound on " + line + ".");
   if (plan.transport.verify_payload)
     notes.push_back("Every message was stamped by its sender and checked by its receiver.");
   notes.push_back("No arithmetic is done on payload: reductions are not computed.");
@@ -112,7 +119,7 @@ std::vector<std::string> warnings(const plan::Plan& plan, const Summary& summary
                      "the wire in the job.");
   }
   const bool widened = std::ranges::any_of(summary.bursts, [](const BurstSummary& burst) {
-    return burst.statistics.bin > measure::kBinDefault;
+    return !is_counter(burst.source) && burst.statistics.bin > measure::kBinDefault;
   });
   if (widened) {
     result.push_back(

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/report/json_values.hpp"
+#include "core/report/nic_series.hpp"
 #include "core/report/summary_builder.hpp"
 
 namespace rehearsal::report {
@@ -78,8 +79,8 @@ std::string results_jsonl(const plan::Plan& plan, const Gathered& gathered) {
 }
 
 std::string series_line(const plan::Plan& plan, const AgentResult& agent,
-                        const measure::NicMeasurements& nic, bool sent) {
-  const measure::ByteSeries& series = sent ? nic.sent_series : nic.received_series;
+                        const measure::NicMeasurements& nic, const NicSeries& of) {
+  const measure::ByteSeries& series = *of.series;
   Json runs = Json::array();
   for (const measure::BinRun& run : measure::runs_of(series.bytes)) {
     runs.push_back(Json::array({run.count, run.bytes}));
@@ -88,8 +89,8 @@ std::string series_line(const plan::Plan& plan, const AgentResult& agent,
   Json json = {{"schema_version", kSummarySchemaVersion},
                {"host", host.host},
                {"nic", host.nics[nic.nic.value].name},
-               {"direction", sent ? "sent" : "received"},
-               {"source", agent.measurements->transport.byte_source},
+               {"direction", of.sent ? "sent" : "received"},
+               {"source", of.source},
                {"origin_ns", series.origin.time_since_epoch().count()}};
   add_clock(json, agent.clocks, series.origin);
   json["bin_seconds"] = json_of(series.bin);
@@ -105,8 +106,8 @@ std::string series_jsonl(const plan::Plan& plan, const RunMeasurements& run,
     if (!agent.measurements || !gathered.contradictions[i].empty()) continue;
     for (const measure::NicMeasurements& nic : agent.measurements->nics) {
       if (nic.sent + nic.received == Bytes{0}) continue;
-      text += series_line(plan, agent, nic, true);
-      text += series_line(plan, agent, nic, false);
+      for (const NicSeries& series : series_of(nic, agent.measurements->transport.byte_source))
+        text += series_line(plan, agent, nic, series);
     }
   }
   return text;

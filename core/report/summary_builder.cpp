@@ -5,6 +5,7 @@
 
 #include "core/base/text.hpp"
 #include "core/collective/expansion.hpp"
+#include "core/report/nic_series.hpp"
 #include "core/report/notes.hpp"
 #include "core/report/suspects.hpp"
 
@@ -165,9 +166,9 @@ std::vector<NicSummary> nic_summaries(const plan::Plan& plan, const plan::Load& 
 }
 
 BurstSummary burst_summary(const plan::Plan& plan, const Agent& agent, const NicMeasurements& nic,
-                           bool sent, const Gathered& gathered) {
+                           bool sent, const ByteSeries& series, std::string source,
+                           const Gathered& gathered) {
   const plan::Inventory& host = plan.hosts[agent.host.value];
-  const ByteSeries& series = sent ? nic.sent_series : nic.received_series;
   // Without a complete iteration on this host the series itself is all that is known of the run.
   const auto [begin, end] =
       gathered.iterations.span_of(agent.host)
@@ -177,7 +178,7 @@ BurstSummary burst_summary(const plan::Plan& plan, const Agent& agent, const Nic
   return {.host = host.host,
           .nic = host.nics[nic.nic.value].name,
           .direction = sent ? "sent" : "received",
-          .source = agent.measurements->transport.byte_source,
+          .source = std::move(source),
           .statistics =
               measure::burst_statistics(series, begin, end, host.nics[nic.nic.value].line_rate)};
 }
@@ -188,8 +189,9 @@ std::vector<BurstSummary> burst_summaries(const plan::Plan& plan, std::span<cons
   for (const Agent& agent : agents) {
     for (const NicMeasurements& nic : agent.measurements->nics) {
       if (nic.sent + nic.received == Bytes{0}) continue;
-      bursts.push_back(burst_summary(plan, agent, nic, true, gathered));
-      bursts.push_back(burst_summary(plan, agent, nic, false, gathered));
+      for (const NicSeries& series : series_of(nic, agent.measurements->transport.byte_source))
+        bursts.push_back(
+            burst_summary(plan, agent, nic, series.sent, *series.series, series.source, gathered));
     }
   }
   return bursts;

@@ -72,14 +72,15 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"fabric", {"base", "yaml"}},
     {"fault", {"base", "yaml"}},
     {"plan", {"base", "yaml", "profile", "collective", "fabric", "fault"}},
+    {"host", {"base", "plan"}},
     {"measure", {"base", "profile", "collective"}},
     {"diagnosis", {"base"}},
     {"report", {"base", "profile", "collective", "fault", "plan", "measure", "diagnosis"}},
     {"replay", {"base", "profile", "collective", "fault", "plan", "measure"}},
     {"protocol", {"base"}},
     {"coordination",
-     {"base", "profile", "collective", "fabric", "fault", "plan", "measure", "diagnosis", "report",
-      "replay", "protocol"}},
+     {"base", "profile", "collective", "fabric", "fault", "plan", "host", "measure", "diagnosis",
+      "report", "replay", "protocol"}},
 };
 
 TEST(House, RoomsOfCoreSeeOnlyWhatTheyMay) {

@@ -59,6 +59,16 @@ TEST_F(RdmaFaults, ALinkThatGoesDownIsAnErrorOfThePeerThatDoesNotAnswer) {
   expect_next_run_passes();
 }
 
+TEST_F(RdmaFaults, APathWithASmallerMtuIsFoundBeforeAnyLoad) {
+  ASSERT_NO_FATAL_FAILURE(start(2));
+  on_switch({"link", "set", "p2", "mtu", "1500"});
+  EXPECT_THAT(fails(drill("mtu", 2, "64KiB", 1)), HasSubstr("REHEARSAL-RDMA-008"));
+  ASSERT_TRUE(wait_for_free_agents(2));
+  pass(drill("small", 2, "64KiB", 1, "  path_mtu: 1024B\n"));
+  on_switch({"link", "set", "p2", "mtu", "4200"});
+  expect_next_run_passes();
+}
+
 TEST_F(RdmaFaults, APeerThatIsKilledIsNamed) {
   ASSERT_NO_FATAL_FAILURE(start(2));
   Program run = running();

@@ -1,6 +1,7 @@
 // The real programs over Soft-RoCE: runs that pass.
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/rdma/rdma_cluster.hpp"
@@ -47,14 +48,39 @@ TEST_F(Runs, TwoHostsPassWithTheBytesOfThePlan) {
   }
 }
 
+TEST_F(Runs, BytesOnTheWireAreWatchedWhileItRuns) {
+  ASSERT_NO_FATAL_FAILURE(start(2));
+  const json report = pass(drill("watched", 2, "4MiB", 5));
+  const std::uint64_t payload = report["nics"][0]["sent_bytes"];
+  std::size_t watched = 0;
+  for (const json& burst : report["bursts"]) {
+    if (burst["host"] != "h1" || burst["direction"] != "sent") continue;
+    if (burst["source"] == "completed") continue;
+    ++watched;
+    // This kernel's devices count no bytes: their interface does.
+    EXPECT_EQ(burst["source"], "counter tx_bytes");
+    EXPECT_GE(burst["bin_seconds"].get<double>(), 0.001);
+    EXPECT_GE(burst["bytes"].get<std::uint64_t>(), payload * 9 / 10) << "begin and end are cut off";
+  }
+  EXPECT_EQ(watched, 1U);
+}
+
 TEST_F(Runs, WhatAgentsReportIsShown) {
   ASSERT_NO_FATAL_FAILURE(start(2));
   int code = -1;
   const std::string plan = rehearse({"plan", drill("shown", 2, "64KiB", 1)}, code);
   EXPECT_EQ(code, 0);
   EXPECT_THAT(plan, HasSubstr("rdma, RDMA WRITE WITH IMM, 1 queue pair a connection"));
-  EXPECT_THAT(rehearse({"doctor"}, code),
-              HasSubstr("h1 h1: rd1 port 1 active, GID 10.0.0.1 (RoCE v2)"));
+  const std::string all = rehearse({"doctor"}, code);
+  EXPECT_THAT(all, HasSubstr("h1 h1: rd1 port 1 active, GID 10.0.0.1 (RoCE v2)"));
+  EXPECT_THAT(all, HasSubstr("ok   h2: libibverbs is loaded"));
+  EXPECT_THAT(all, HasSubstr("ok   h2: may lock memory without limit"));
+  EXPECT_THAT(all, HasSubstr("ok   h2 h2: no hardware behind it"));
+  std::ofstream(folder() / "agent.yaml") << "name: here\n";
+  const std::string local =
+      rehearse({"doctor", "--local", "--config", folder() / "agent.yaml"}, code);
+  EXPECT_THAT(local, HasSubstr("clock source"));
+  EXPECT_THAT(local, HasSubstr(": rd3 port 1 active")) << "NICs that nobody named are found";
   EXPECT_THAT(rehearse({"status", "--json"}, code), HasSubstr("\"device\": \"rd2\""));
   EXPECT_THAT(rehearse({"explain", "RDMA-020"}, code), HasSubstr("does not acknowledge"));
   EXPECT_EQ(code, 0);

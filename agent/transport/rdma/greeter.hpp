@@ -25,30 +25,57 @@ struct Greeting {
 inline constexpr std::uint32_t kGreetingSmall = 64;
 static_assert(sizeof(Greeting) <= kGreetingSmall);
 
-/// The unreliable datagram queue pair of a port by which greetings come and go. Nothing is repeated
-/// by the device, so that a peer that is not there yet costs no retransmission time-out.
+/// The unreliable datagram queue pairs of a port by which greetings come and go. Nothing is
+/// repeated by the device, so that a peer that is not there yet costs no retransmission time-out.
+///
+/// Short and full greetings leave by queue pairs (lanes) of their own: Soft-RoCE offers a packet
+/// that its network refuses (it is larger than the next port takes) again and again, nothing behind
+/// it on the same queue pair leaves any more, and releasing the queue pair waits for ever. A lane
+/// that stands still so is put into error, which ends that, and made anew after a while. Both sizes
+/// arrive at the queue pair that number() names.
 class Greeter {
  public:
   static Result<std::unique_ptr<Greeter>> open(const VerbsApi& api, Port& port);
+  ~Greeter();
+  Greeter(const Greeter&) = delete;
+  Greeter& operator=(const Greeter&) = delete;
 
   /// Sends if a buffer is free; one that is lost is sent again by whoever waits for an answer.
   void send(const Greeting& greeting, ibv_ah* handle, std::uint32_t queue_pair,
-            std::uint32_t queue_key) noexcept;
+            std::uint32_t queue_key, Instant now) noexcept;
   /// One that has come, if any.
   std::optional<Greeting> receive() noexcept;
 
-  std::uint32_t number() const noexcept { return pair_->qp_num; }
+  std::uint32_t number() const noexcept { return lanes_[kShort].pair->qp_num; }
   std::uint32_t queue_key() const noexcept { return queue_key_; }
   ibv_cq* queue() const noexcept { return queue_.get(); }
 
  private:
   static constexpr std::uint32_t kReceives = 256;
-  static constexpr std::uint32_t kSends = 64;
+  static constexpr std::uint32_t kSends = 64;   ///< of a lane
   static constexpr std::uint32_t kHeader = 40;  ///< place of the GRH before a received datagram
+  static constexpr std::size_t kShort = 0;
+  static constexpr std::size_t kFull = 1;
+
+  struct Lane {
+    std::vector<std::uint32_t> free_sends;  ///< buffers of `sent_`
+    QueuePair pair;
+    std::uint64_t done = 0;       ///< sends that are complete
+    std::uint64_t done_seen = 0;  ///< … when it was last looked
+    Instant moved{};              ///< when that changed, or nothing was under way
+    bool broken = false;          ///< in error: it stood still
+  };
+  /// A datagram is complete as soon as it has left.
+  static constexpr Duration kStandsStill = std::chrono::milliseconds{100};
+  static constexpr Duration kRest = std::chrono::milliseconds{500};
 
   Greeter(const VerbsApi& api, Port& port) : api_(api), port_(port) {}
-  Result<void> make_queue_pair();
-  Result<void> make_ready();
+  Result<void> make_queue();
+  Result<void> make_lane(std::size_t lane, std::uint32_t receives);
+  Result<void> make_ready(ibv_qp* pair);
+  Result<void> make_pair(Lane& lane, std::uint32_t receives);
+  bool usable(Lane& lane, Instant now) noexcept;
+  void put_into_error(Lane& lane) noexcept;
   bool post_receive(std::uint32_t buffer) noexcept;
 
   const VerbsApi& api_;
@@ -57,9 +84,8 @@ class Greeter {
   std::uint32_t buffer_bytes_ = 0;
   RegisteredPiece received_;
   RegisteredPiece sent_;
-  std::vector<std::uint32_t> free_sends_;
   CompletionQueue queue_;
-  QueuePair pair_;
+  std::array<Lane, 2> lanes_;
 };
 
 }  // namespace rehearsal::rdma

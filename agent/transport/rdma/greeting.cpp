@@ -3,6 +3,17 @@
 #include "agent/transport/rdma/state.hpp"
 
 namespace rehearsal::rdma {
+namespace {
+
+bool heard(const Connection& connection) noexcept {
+  return connection.heard_small || connection.heard_full;
+}
+
+bool peer_heard(const Connection& connection) noexcept {
+  return connection.peer_heard_small || connection.peer_heard_full;
+}
+
+}  // namespace
 
 void RdmaTransport::State::begin_greeting(Connection& connection) noexcept {
   connection.phase = Phase::greeting;
@@ -15,9 +26,11 @@ void RdmaTransport::State::greet(Connection& connection, Instant now) noexcept {
   if (connection.deadline == kNever) connection.deadline = now + options.greeting_limit;
   connection.next_greeting = now + kGreetingInterval;
   const PortInUse& used = ports[connection.port];
-  // Once in a while a short one: if only those arrive, the path MTU is to blame.
-  const bool small = connection.phase == Phase::greeting &&
-                     connection.greetings % kSmallGreetingEvery == kSmallGreetingEvery - 1;
+  // Full ones once the peer is known to be there, and short ones now and then: if only those
+  // arrive, both ways, the path MTU is to blame.
+  const bool small =
+      connection.phase == Phase::greeting &&
+      (!heard(connection) || connection.greetings % kSmallGreetingEvery == kSmallGreetingEvery - 1);
   ++connection.greetings;
   ++statistics.greetings_sent;
   const std::uint32_t full = std::min(used.port->path_mtu(), connection.peer.path_mtu);
@@ -26,7 +39,7 @@ void RdmaTransport::State::greet(Connection& connection, Instant now) noexcept {
                       .size = small ? kGreetingSmall : full,
                       .heard_small = connection.heard_small ? 1U : 0U,
                       .heard_full = connection.heard_full ? 1U : 0U},
-                     connection.handle, connection.peer.greeter, connection.peer.greeter_key);
+                     connection.handle, connection.peer.greeter, connection.peer.greeter_key, now);
 }
 
 void RdmaTransport::State::hear(PortInUse& used) noexcept {
@@ -41,7 +54,7 @@ void RdmaTransport::State::hear(PortInUse& used) noexcept {
 
 void RdmaTransport::State::hear(Connection& connection, const Greeting& greeting) noexcept {
   const bool full = greeting.size > kGreetingSmall;
-  const bool news = full && !connection.heard_full;
+  const bool news = full ? !connection.heard_full : !heard(connection);
   connection.heard_small |= !full;
   connection.heard_full |= full;
   connection.peer_heard_small |= greeting.heard_small == 1;
@@ -53,7 +66,8 @@ void RdmaTransport::State::hear(Connection& connection, const Greeting& greeting
   }
   const bool joined = connection.phase == Phase::greeting || connection.phase == Phase::ready;
   // Who has not heard that it was heard is told so.
-  if (joined && (news || greeting.heard_full == 0)) {
+  const bool asks = connection.phase == Phase::ready && greeting.heard_full == 0;
+  if (joined && (news || asks)) {
     connection.next_greeting = kAtOnce;
     next_greeting = kAtOnce;
   }
@@ -77,22 +91,26 @@ void RdmaTransport::State::continue_greeting(Instant now) noexcept {
 void RdmaTransport::State::give_up_greeting(Connection& connection) noexcept {
   const PortInUse& used = ports[connection.port];
   const std::uint32_t full = std::min(used.port->path_mtu(), connection.peer.path_mtu);
-  const bool small_only = (connection.heard_small || connection.peer_heard_small) &&
-                          !(connection.heard_full && connection.peer_heard_full);
   const std::string at = ends_of(connection, 0);
-  if (small_only) {
-    fail_connection(connection, "[REHEARSAL-RDMA-008] " + at +
-                                    ": short datagrams arrive, those of the path "
-                                    "MTU of " +
-                                    std::to_string(full) +
-                                    " B do not: a switch or interface on the "
-                                    "way has a smaller MTU (it must carry " +
-                                    std::to_string(full + 74) + " B of IP packet)");
+  if (heard(connection) && peer_heard(connection)) {
+    const char* where = connection.heard_full        ? " there"
+                        : connection.peer_heard_full ? " here"
+                                                     : "";
+    fail_connection(connection,
+                    "[REHEARSAL-RDMA-008] " + at +
+                        ": short datagrams arrive both ways, those of the path MTU of " +
+                        std::to_string(full) + " B do not" + where +
+                        ": a switch or interface on the way has a smaller MTU (it "
+                        "must carry " +
+                        std::to_string(full + kPacketOverhead) + " B of IP packet)");
   } else {
-    fail_connection(connection, "[REHEARSAL-RDMA-007] " + at +
-                                    ": no greeting of the peer arrived within " +
-                                    format_duration(options.greeting_limit) +
-                                    (used.port->down ? "; the port is down" : ""));
+    fail_connection(connection,
+                    "[REHEARSAL-RDMA-007] " + at +
+                        (heard(connection) ? ": the peer's greetings arrive here, but none of "
+                                             "this end arrived there within "
+                                           : ": no greeting of the peer arrived within ") +
+                        format_duration(options.greeting_limit) +
+                        (used.port->down ? "; the port is down" : ""));
   }
 }
 

@@ -45,6 +45,8 @@ inline constexpr std::uint32_t kSmallGreetingEvery = 4;
 /// ready.
 inline constexpr Duration kHousekeepingInterval = std::chrono::milliseconds{5};
 inline constexpr Instant kAtOnce{};
+/// What a packet of RoCE v2 has around its payload at most, in bytes of IP packet.
+inline constexpr std::uint32_t kPacketOverhead = 74;
 
 /// One queue pair of a connection, with what is posted and not known to be done.
 struct Pair {

@@ -21,6 +21,7 @@ constexpr std::uint32_t kDatagramHeader = 40;
 struct Device : ibv_device {
   std::uint32_t number = 0;
   bool down = false;
+  bool deaf = false;
 };
 struct Context : ibv_context {
   std::deque<ibv_async_event> events;
@@ -45,6 +46,8 @@ struct Pair : ibv_qp {
   std::uint32_t peer = 0;
   ibv_gid peer_gid{};
   std::uint32_t sends_pending = 0;  // not completed, or completed without a completion
+  bool stuck = false;
+  std::vector<std::uint64_t> stuck_sends;  // wr_id
 };
 struct Send {
   Pair* pair = nullptr;
@@ -84,6 +87,7 @@ struct FakeVerbs::State {
   std::deque<Send> held;
   bool holding = false;
   std::uint32_t wire_bytes = ~0U;
+  bool repeats_refused = false;
   std::optional<ibv_wc_status> next_status;
   bool damage = false;
 
@@ -171,6 +175,15 @@ void FakeVerbs::State::flush(Pair& pair) {
     push(pair.recv_cq, entry);
   }
   pair.receives.clear();
+  for (const std::uint64_t id : pair.stuck_sends) {
+    ibv_wc entry{};
+    entry.wr_id = id;
+    entry.status = IBV_WC_WR_FLUSH_ERR;
+    push(pair.send_cq, entry);
+  }
+  pair.sends_pending -= static_cast<std::uint32_t>(pair.stuck_sends.size());
+  pair.stuck_sends.clear();
+  pair.stuck = false;
 }
 
 void FakeVerbs::State::finish(Send& send, ibv_wc_status status) {
@@ -225,13 +238,16 @@ ibv_wc_status FakeVerbs::State::deliver(Send& send, Pair& peer) {
 }
 
 void FakeVerbs::State::perform_datagram(Send& send) {
+  send.pair->stuck |= repeats_refused && bytes(send) > wire_bytes;
+  if (send.pair->stuck) return send.pair->stuck_sends.push_back(send.request.wr_id);
   const auto& to = send.request.wr.ud;
   const ibv_gid gid = static_cast<Handle*>(to.ah)->route.grh.dgid;
   const auto found = pairs.find(to.remote_qpn);
   Device* target = device_at(gid);
   const bool arrives = found != pairs.end() && target != nullptr && !target->down &&
-                       !device_of(*send.pair).down && &device_of(*found->second) == target &&
-                       bytes(send) <= wire_bytes && !found->second->receives.empty();
+                       !target->deaf && !device_of(*send.pair).down &&
+                       &device_of(*found->second) == target && bytes(send) <= wire_bytes &&
+                       !found->second->receives.empty();
   if (arrives) {
     Pair& peer = *found->second;
     const Receive receive = peer.receives.front();
@@ -411,6 +427,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* attributes, int mask) {
 }
 
 int destroy_qp(ibv_qp* pair) {
+  must(!static_cast<Pair*>(pair)->stuck, "nobody waits for a queue pair that repeats for ever");
   current->pairs.erase(pair->qp_num);
   return released<Pair>("destroy_qp", pair);
 }
@@ -562,6 +579,8 @@ void FakeVerbs::release() {
 }
 void FakeVerbs::end_next_send_with(ibv_wc_status status) { state_->next_status = status; }
 void FakeVerbs::limit_wire(std::uint32_t bytes) { state_->wire_bytes = bytes; }
+void FakeVerbs::repeat_what_the_wire_refuses() { state_->repeats_refused = true; }
+void FakeVerbs::deafen(std::uint32_t device) { state_->devices[device - 1]->deaf = true; }
 void FakeVerbs::take_down(std::uint32_t device) {
   state_->devices[device - 1]->down = true;
   state_->report(device, IBV_EVENT_PORT_ERR);

@@ -40,6 +40,12 @@ class FakeVerbs {
   void end_next_send_with(ibv_wc_status status);
   /// Datagrams over this size are lost on the way.
   void limit_wire(std::uint32_t bytes);
+  /// From now on one that is over that size is offered to the wire for ever, as Soft-RoCE does when
+  /// its own network refuses it: nothing behind it on its queue pair leaves until that is put into
+  /// error, and who releases it before waits for ever (here: a failed check).
+  void repeat_what_the_wire_refuses();
+  /// Datagrams to this device are lost, those of it are not.
+  void deafen(std::uint32_t device);
   /// Nothing arrives at this device or leaves it; its port reports the error or that it is back.
   void take_down(std::uint32_t device);
   void bring_up(std::uint32_t device);

@@ -39,14 +39,16 @@ std::size_t count(const std::vector<Finding>& findings, Finding::Health health) 
   return static_cast<std::size_t>(std::ranges::count(findings, health, &Finding::health));
 }
 
-std::string text(const protocol::StatusReply& status) { return findings_text(diagnose(status)); }
+std::string text(const protocol::StatusReply& status) {
+  return host::findings_text(diagnose(status));
+}
 
 TEST(DoctorTest, WhatIsWellIsSaidToo) {
   const auto findings = diagnose(healthy());
   EXPECT_EQ(count(findings, Finding::Health::good), findings.size());
-  EXPECT_THAT(findings_text(findings),
+  EXPECT_THAT(host::findings_text(findings),
               HasSubstr("ok   h1 eth2: mlx5_0 port 1 active, GID 10.0.0.1 (RoCE v2)"));
-  EXPECT_THAT(findings_json(findings), HasSubstr("\"fix\": null"));
+  EXPECT_THAT(host::findings_json(findings), HasSubstr("\"fix\": null"));
 }
 
 TEST(DoctorTest, EveryFindingThatIsNotWellHasAFix) {
@@ -79,6 +81,17 @@ TEST(DoctorTest, PortsThatCannotBeUsedAreNamedWithTheirError) {
   const std::string all = text(status);
   EXPECT_THAT(all, HasSubstr("BAD  h1 eth2: [REHEARSAL-RDMA-005]"));
   EXPECT_THAT(all, HasSubstr("BAD  h2 eth2: [REHEARSAL-RDMA-006]"));
+}
+
+TEST(DoctorTest, WhatAgentsFindOnTheirHostsStandsBesideIt) {
+  protocol::StatusReply status = healthy();
+  protocol::HostFinding& finding = *status.mutable_agents(0)->add_findings();
+  finding.set_health("BAD");
+  finding.set_subject("h1");
+  finding.set_what("may lock 8 MiB of memory (memlock)");
+  finding.set_fix("LimitMEMLOCK=infinity");
+  EXPECT_THAT(text(status), HasSubstr("BAD  h1: may lock 8 MiB of memory (memlock)\n"
+                                      "       LimitMEMLOCK=infinity\n"));
 }
 
 TEST(DoctorTest, HostsWithoutRdmaOrNicsOrNoHostsAtAll) {

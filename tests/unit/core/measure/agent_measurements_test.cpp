@@ -30,15 +30,20 @@ AgentMeasurements measurements() {
   agent.results.rank_times.push_back({.what = {.bytes = Bytes{4096}}, .times = {}});
   agent.results.rank_times.back().times.record(90us);
   agent.jobs = {{.job = JobIndex{0}, .sent = Bytes{1}, .received = Bytes{2}, .local = Bytes{3}}};
-  agent.nics = {{.nic = NicIndex{1},
-                 .sent = Bytes{10},
-                 .received = Bytes{20},
-                 .counter_sent = Bytes{11},
-                 .counter_received = std::nullopt,
-                 .device_counters = {{.name = "out_of_sequence", .rise = 7}},
-                 .counters_span = 2s,
-                 .sent_series = {.origin = Instant{5s}, .bin = 100us, .bytes = {0, 4, 6}},
-                 .received_series = {.origin = Instant{5s}, .bin = 200us, .bytes = {20}}}};
+  agent.nics = {
+      {.nic = NicIndex{1},
+       .sent = Bytes{10},
+       .received = Bytes{20},
+       .counter_sent = Bytes{11},
+       .counter_received = std::nullopt,
+       .device_counters = {{.name = "out_of_sequence", .rise = 7}},
+       .counters_span = 2s,
+       .sent_series = {.origin = Instant{5s}, .bin = 100us, .bytes = {0, 4, 6}},
+       .received_series = {.origin = Instant{5s}, .bin = 200us, .bytes = {20}},
+       .wire = WireMeasurements{.sent_source = "tx_bytes",
+                                .received_source = "rx_bytes",
+                                .sent = {.origin = Instant{5s}, .bin = 1ms, .bytes = {0, 12}},
+                                .received = {.origin = Instant{5s}, .bin = 10ms, .bytes = {24}}}}};
   agent.transport = {.kind = "tcp",
                      .byte_source = "posted",
                      .congestion_control = "reno",

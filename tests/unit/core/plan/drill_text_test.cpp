@@ -165,8 +165,6 @@ TEST(DrillText, SaysWhatIsWrongWithNodesAndWhatIsForced) {
                         "plugin that reduces in the switches (SHARP)"));
   EXPECT_THAT(failure("collectives: {nccl: {NCCL_COLLNET_ENABLE: 1}}\n"), HasSubstr("SHARP"));
   EXPECT_THAT(failure("collectives: {nccl: {NCCL_ALOG: Ring}}\n"), HasSubstr("is not known"));
-  EXPECT_THAT(failure("collectives: {nccl: {NCCL_IB_QPS_PER_CONNECTION: 4}}\n"),
-              HasSubstr("set them in transport"));
   EXPECT_THAT(failure("collectives: {channels_min: 9, channels_max: 8}\n"),
               HasSubstr("more than channels_max"));
   EXPECT_THAT(failure_of(std::string(kLeast) + "collectives: {algorithm: ring}\n"),

@@ -336,6 +336,44 @@ TEST_F(RdmaTransportTest, APathThatCarriesOnlyShortDatagramsIsTold) {
   EXPECT_THAT(failure(at_sender), HasSubstr("path MTU of 1024 B"));
 }
 
+TEST_F(RdmaTransportTest, ADeviceThatRepeatsWhatItsWireRefusesStillTellsTheMtu) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  verbs.limit_wire(512);
+  verbs.repeat_what_the_wire_refuses();
+  ASSERT_EQ(join(), "");
+  turns(300, 20ms);
+  EXPECT_THAT(failure(at_sender), HasSubstr("[REHEARSAL-RDMA-008]"));
+  EXPECT_THAT(failure(at_receiver), HasSubstr("[REHEARSAL-RDMA-008]"));
+  EXPECT_LT(verbs.calls("create_qp"), 40U) << "it is tried again, but not all the time";
+}
+
+TEST_F(RdmaTransportTest, ALaneThatStoodStillIsUsedAgain) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  verbs.limit_wire(512);
+  verbs.repeat_what_the_wire_refuses();
+  ASSERT_EQ(join(), "");
+  turns(50, 20ms);
+  EXPECT_EQ(count(at_sender, Completion::Kind::connected), 0U);
+  verbs.limit_wire(4096);
+  turns(100, 20ms);
+  EXPECT_EQ(count(at_sender, Completion::Kind::connected), 1U);
+  EXPECT_EQ(count(at_receiver, Completion::Kind::connected), 1U);
+  sender.reset();
+  receiver.reset();
+  EXPECT_EQ(verbs.objects(), 0U);
+}
+
+TEST_F(RdmaTransportTest, WhoIsNotHeardIsToldFromWhoDoesNotHear) {
+  ASSERT_NO_FATAL_FAILURE(make());
+  verbs.deafen(2);
+  ASSERT_EQ(join(), "");
+  turns(300, 20ms);
+  EXPECT_THAT(failure(at_sender), HasSubstr("[REHEARSAL-RDMA-007]"));
+  EXPECT_THAT(failure(at_sender), HasSubstr("the peer's greetings arrive here"));
+  EXPECT_THAT(failure(at_receiver), HasSubstr("[REHEARSAL-RDMA-007]"));
+  EXPECT_THAT(failure(at_receiver), HasSubstr("no greeting of the peer arrived"));
+}
+
 TEST_F(RdmaTransportTest, ALostGreetingIsSentAgain) {
   ASSERT_NO_FATAL_FAILURE(make());
   verbs.limit_wire(0);
