@@ -9,19 +9,9 @@
 namespace rehearsal::plan {
 namespace {
 
-using profile::OpKind;
-
 // Slices end on this boundary, so that a vectorised reduction never straddles two of them (NCCL).
 constexpr std::uint64_t kAlignment = 16;
 constexpr std::size_t kCongestionControlMax = 15;  // TCP_CA_NAME_MAX − 1
-constexpr std::string_view kBusbw = "_busbw";
-
-constexpr std::array<std::string_view, 3> kDurationMetrics = {"iteration_p50", "iteration_p99",
-                                                              "start_skew_max"};
-// Kinds whose bus bandwidth is defined (a barrier moves nothing).
-constexpr std::array kBusbwKinds = {OpKind::all_reduce, OpKind::all_gather, OpKind::reduce_scatter,
-                                    OpKind::all_to_all, OpKind::broadcast,  OpKind::reduce,
-                                    OpKind::gather,     OpKind::scatter};
 
 bool is_letter_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -226,29 +216,6 @@ std::optional<Wrong> check(const Limits& limits) {
   return check_span("start_skew", limits.start_skew, Duration::zero(), std::chrono::seconds{60});
 }
 
-std::optional<Wrong> check(const Expectation& expectation) {
-  const std::vector<std::string> metrics = expectation_metrics();
-  if (std::ranges::find(metrics, expectation.metric) == metrics.end()) {
-    const std::vector<std::string_view> words(metrics.begin(), metrics.end());
-    const std::string_view meant = closest(expectation.metric, words);
-    return Wrong{"metric", in_quotes(expectation.metric) + " is no metric",
-                 (meant.empty() ? "" : "did you mean '" + std::string(meant) + "'? ") +
-                     "expected one of " + joined(metrics)};
-  }
-  const bool has_most = expectation.at_most > Duration::zero();
-  const bool has_least = expectation.at_least.bits_per_second() != 0;
-  if (is_rate_metric(expectation.metric)) {
-    if (has_least && !has_most) return std::nullopt;
-    return Wrong{has_most ? "at_most" : "at_least",
-                 expectation.metric + " is a rate and needs a lower bound",
-                 "at_least: with a rate above zero, like 18Gbit/s, and no at_most"};
-  }
-  if (has_most && !has_least) return std::nullopt;
-  return Wrong{has_least ? "at_least" : "at_most",
-               expectation.metric + " is a duration and needs an upper bound",
-               "at_most: with a duration above zero, like 20ms, and no at_least"};
-}
-
 namespace {
 
 bool is_printable(std::string_view text) {
@@ -358,21 +325,6 @@ bool is_name(std::string_view name) {
   return std::ranges::all_of(name, [](char c) {
     return is_letter_or_digit(c) || c == '.' || c == '_' || c == '-' || c == ':';
   });
-}
-
-std::vector<std::string> expectation_metrics() {
-  std::vector<std::string> result(kDurationMetrics.begin(), kDurationMetrics.end());
-  for (const OpKind kind : kBusbwKinds) {
-    result.push_back(std::string(to_string(kind)) + std::string(kBusbw));
-  }
-  return result;
-}
-
-bool is_rate_metric(std::string_view metric) { return metric.ends_with(kBusbw); }
-
-std::optional<OpKind> kind_of_metric(std::string_view metric) {
-  if (!is_rate_metric(metric)) return std::nullopt;
-  return profile::op_kind(metric.substr(0, metric.size() - kBusbw.size()));
 }
 
 }  // namespace rehearsal::plan

@@ -69,8 +69,6 @@ inline constexpr std::string_view kNameRule =
 
 /// Metrics an expectation may name, in the order of the documentation.
 std::vector<std::string> expectation_metrics();
-/// True for metrics that are rates (`at_least`); the others are durations (`at_most`).
-bool is_rate_metric(std::string_view metric);
 /// "all_reduce_busbw" → all_reduce; nothing for metrics that are not a bus bandwidth.
 std::optional<profile::OpKind> kind_of_metric(std::string_view metric);
 

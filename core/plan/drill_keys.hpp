@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/result.hpp"
+#include "core/fault/fraction.hpp"
 #include "core/plan/checks.hpp"
 #include "core/yaml/yaml.hpp"
 
@@ -25,6 +26,14 @@ Result<void> take(const yaml::Mapping& mapping, std::string_view key, Value& tar
 
 inline auto count_up_to(std::uint32_t most) {
   return [most](const yaml::Node& node) { return node.integer32(1, most); };
+}
+
+/// "50%", "1/4".
+inline Result<fault::Fraction> read_fraction(const yaml::Node& node) {
+  ASSIGN_OR_RETURN(const std::string text, node.text());
+  const auto fraction = fault::parse_fraction(text);
+  if (!fraction) return node.wrong(fraction.error().message, "");
+  return *fraction;
 }
 
 /// The hosts that `items` name ("h[1-4]" is four), at most kHostsMax; `node` is the key they stand

@@ -148,13 +148,32 @@ Result<Limits> read_limits(const Node& node) {
   return limits;
 }
 
+// A duration, or with a percent sign a share of what it is before the faults.
+Result<void> read_most(const Node& node, Expectation& expectation) {
+  ASSIGN_OR_RETURN(const std::string text, node.text());
+  if (text.ends_with('%')) {
+    ASSIGN_OR_RETURN(expectation.at_most_of_before, read_fraction(node));
+  } else {
+    ASSIGN_OR_RETURN(expectation.at_most, node.duration());
+  }
+  return {};
+}
+
 Result<Expectation> read_expectation(const Node& node) {
-  ASSIGN_OR_RETURN(const Mapping mapping, node.as_mapping({"metric", "at_most", "at_least"}));
+  ASSIGN_OR_RETURN(const Mapping mapping, node.as_mapping({"metric", "at_most", "at_least", "stage",
+                                                           "within", "iterations", "fault"}));
   Expectation expectation;
   ASSIGN_OR_RETURN(const Node metric, mapping.required("metric"));
   ASSIGN_OR_RETURN(expectation.metric, metric.text());
-  RETURN_IF_ERROR(take(mapping, "at_most", expectation.at_most, &Node::duration));
+  if (const auto most = mapping.optional("at_most")) RETURN_IF_ERROR(read_most(*most, expectation));
   RETURN_IF_ERROR(take(mapping, "at_least", expectation.at_least, &Node::bit_rate));
+  RETURN_IF_ERROR(take(mapping, "stage", expectation.stage, [](const Node& stage) {
+    return stage.one_of({Stage::before, Stage::during, Stage::after});
+  }));
+  if (expectation.metric == "recovery") expectation.within = kRecoveredWithin;
+  RETURN_IF_ERROR(take(mapping, "within", expectation.within, read_fraction));
+  RETURN_IF_ERROR(take(mapping, "iterations", expectation.iterations, count_up_to(kIterationsMax)));
+  RETURN_IF_ERROR(take(mapping, "fault", expectation.of_fault, &Node::text));
   RETURN_IF_ERROR(checked(expectation, mapping));
   return expectation;
 }

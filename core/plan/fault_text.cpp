@@ -16,13 +16,6 @@ using yaml::Node;
 
 constexpr std::uint32_t kRankMax = std::numeric_limits<std::uint32_t>::max();
 
-Result<fault::Fraction> read_fraction(const Node& node) {
-  ASSIGN_OR_RETURN(const std::string text, node.text());
-  const auto fraction = fault::parse_fraction(text);
-  if (!fraction) return node.wrong(fraction.error().message, "");
-  return *fraction;
-}
-
 // One value, or a list of them.
 std::vector<Node> one_or_more(const Node& node) {
   if (!node.is_sequence()) return {node};

@@ -6,6 +6,7 @@
 #include "core/base/text.hpp"
 #include "core/plan/checks.hpp"
 #include "core/plan/choices.hpp"
+#include "core/plan/expectations.hpp"
 #include "core/plan/instance_estimate.hpp"
 #include "core/plan/node_placement.hpp"
 #include "core/plan/plan.hpp"
@@ -252,29 +253,6 @@ Result<void> make_choices(const Drill& drill, const NodesOfJobs& node_of_job, Pl
     auto choices = choose_all(plan, JobIndex{i}, maker);
     if (!choices) return Failure{choices.error().within(at("jobs", i))};
     plan.jobs[i].choices = std::move(*choices);
-  }
-  return {};
-}
-
-// An expectation of a collective that no job issues could never be met.
-Result<void> check_expectations(const Plan& plan) {
-  std::set<profile::OpKind> kinds;
-  for (const PlannedJob& job : plan.jobs) {
-    for (const profile::RankClass& ranks : job.profile->classes) {
-      for (const profile::Op& op : ranks.ops) kinds.insert(op.kind);
-    }
-  }
-  for (std::size_t i = 0; i < plan.expectations.size(); ++i) {
-    const std::string& metric = plan.expectations[i].metric;
-    const std::optional<profile::OpKind> kind = kind_of_metric(metric);
-    if (!kind || kinds.contains(*kind)) continue;
-    std::vector<std::string_view> there;
-    for (const profile::OpKind found : kinds) {
-      if (is_communication(found)) there.push_back(to_string(found));
-    }
-    return wrong(ErrorCode::invalid_input, at("expectations", i) + ".metric",
-                 in_quotes(metric) + ", but no job issues " + std::string(to_string(*kind)),
-                 "the jobs issue " + joined(there));
   }
   return {};
 }

@@ -17,7 +17,7 @@ namespace rehearsal::plan {
 namespace {
 
 constexpr std::string_view kMagic = "rehearsal-plan";
-constexpr std::uint64_t kVersion = 2;
+constexpr std::uint64_t kVersion = 3;
 constexpr std::size_t kTextMax = 256;
 constexpr std::size_t kTransportsMax = 16;
 constexpr std::uint64_t kDurationMax = std::uint64_t{1} << 62;
@@ -343,13 +343,24 @@ class Reader {
     return number(plan.limits.start_skew, "limits.start_skew");
   }
 
+  Result<void> stage(std::optional<Stage>& target) {
+    ASSIGN_OR_RETURN(const std::uint64_t written, decoder_.number_up_to(3, "a stage"));
+    if (written != 0) target = static_cast<Stage>(written - 1);
+    return {};
+  }
+
   Result<void> expectations(Plan& plan) {
-    ASSIGN_OR_RETURN(const std::size_t expected, count(3, kExpectationsMax, "expectations"));
+    ASSIGN_OR_RETURN(const std::size_t expected, count(8, kExpectationsMax, "expectations"));
     for (std::size_t i = 0; i < expected; ++i) {
       Expectation& expectation = plan.expectations.emplace_back();
       ASSIGN_OR_RETURN(expectation.metric, decoder_.text(kTextMax));
       RETURN_IF_ERROR(number(expectation.at_most, "at_most"));
       RETURN_IF_ERROR(number(expectation.at_least, "at_least"));
+      RETURN_IF_ERROR(stage(expectation.stage));
+      RETURN_IF_ERROR(number(expectation.at_most_of_before.millionths, "at_most"));
+      RETURN_IF_ERROR(number(expectation.within.millionths, "within"));
+      RETURN_IF_ERROR(number(expectation.iterations, "iterations"));
+      ASSIGN_OR_RETURN(expectation.of_fault, decoder_.text(kTextMax));
     }
     return {};
   }
@@ -407,6 +418,11 @@ std::string encode(const Plan& plan) {
     encoder.text(expectation.metric);
     write(encoder, expectation.at_most);
     encoder.number(expectation.at_least.bits_per_second());
+    encoder.number(expectation.stage ? static_cast<std::uint64_t>(*expectation.stage) + 1 : 0);
+    encoder.number(expectation.at_most_of_before.millionths);
+    encoder.number(expectation.within.millionths);
+    encoder.number(expectation.iterations);
+    encoder.text(expectation.of_fault);
   }
   write_faults(encoder, plan.faults);
   return encoder.take();

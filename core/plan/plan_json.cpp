@@ -76,15 +76,24 @@ Json settings_json(const Plan& plan) {
   };
 }
 
+double part(fault::Fraction fraction) {
+  return static_cast<double>(fraction.millionths) / fault::Fraction::kWhole;
+}
+
 Json expectations_json(const Plan& plan) {
   Json list = Json::array();
   for (const Expectation& expectation : plan.expectations) {
     Json json = {{"metric", expectation.metric}};
-    if (expectation.at_most > Duration::zero()) {
+    if (expectation.stage) json["stage"] = std::string(to_string(*expectation.stage));
+    if (expectation.at_most > Duration::zero())
       json["at_most_seconds"] = to_seconds(expectation.at_most);
-    } else {
+    if (expectation.at_most_of_before.millionths != 0)
+      json["at_most_of_before"] = part(expectation.at_most_of_before);
+    if (expectation.within.millionths != 0) json["within"] = part(expectation.within);
+    if (expectation.iterations != 0) json["iterations"] = expectation.iterations;
+    if (!expectation.of_fault.empty()) json["fault"] = expectation.of_fault;
+    if (expectation.at_least.bits_per_second() != 0)
       json["at_least_bits_per_second"] = expectation.at_least.bits_per_second();
-    }
     list.push_back(std::move(json));
   }
   return list;
@@ -92,9 +101,6 @@ Json expectations_json(const Plan& plan) {
 
 Json level_json(fault::Kind kind, const fault::Level& level) {
   using fault::Kind;
-  const auto part = [](fault::Fraction fraction) {
-    return static_cast<double>(fraction.millionths) / fault::Fraction::kWhole;
-  };
   switch (kind) {
     case Kind::rate:
       return {{"rate", part(level.rate)}};

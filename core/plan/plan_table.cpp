@@ -7,6 +7,7 @@
 
 #include "core/base/table.hpp"
 #include "core/plan/choices.hpp"
+#include "core/plan/expectations.hpp"
 #include "core/plan/plan_estimate.hpp"
 #include "core/plan/plan_faults.hpp"
 #include "core/plan/plan_warnings.hpp"
@@ -116,13 +117,8 @@ std::string head(const Plan& plan, const Load& load) {
     add_line(text, "collectives", collectives_text(plan.collectives));
   add_line(text, "limits", limits_text(plan.limits));
   for (const std::string& warning : plan_warnings(plan, load)) add_line(text, "warning", warning);
-  for (const Expectation& expectation : plan.expectations) {
-    const bool most = expectation.at_most > Duration::zero();
-    add_line(
-        text, "expected",
-        expectation.metric + (most ? " at most " + format_duration_exact(expectation.at_most)
-                                   : " at least " + format_bit_rate_exact(expectation.at_least)));
-  }
+  for (const Expectation& expectation : plan.expectations)
+    add_line(text, "expected", describe(expectation));
   return text;
 }
 

@@ -1,5 +1,9 @@
 #include "core/plan/settings.hpp"
 
+#include <array>
+
+#include "core/base/names.hpp"
+
 namespace rehearsal::plan {
 
 std::string_view to_string(TransportKind kind) {
@@ -64,6 +68,23 @@ std::string_view to_string(SyncMode mode) {
       return "phase";
   }
   return "?";
+}
+
+std::string_view to_string(Stage stage) {
+  switch (stage) {
+    case Stage::before:
+      return "before";
+    case Stage::during:
+      return "during";
+    case Stage::after:
+      return "after";
+  }
+  return "?";
+}
+
+std::optional<Stage> stage_from(std::string_view name) {
+  constexpr std::array kStages = {Stage::before, Stage::during, Stage::after};
+  return value_named(kStages, name);
 }
 
 }  // namespace rehearsal::plan

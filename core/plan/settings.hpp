@@ -9,6 +9,7 @@
 #include "core/collective/choice.hpp"
 #include "core/collective/forced.hpp"
 #include "core/collective/settings.hpp"
+#include "core/fault/fraction.hpp"
 
 namespace rehearsal::plan {
 
@@ -117,15 +118,30 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-/// What the operator expects of a job; a miss is verdict `fail`.
+/// The stages of a drill with faults: the steady state before them, while they act, after the last.
+enum class Stage : std::uint8_t { before, during, after };
+std::string_view to_string(Stage stage);
+std::optional<Stage> stage_from(std::string_view name);
+
+/// What the operator expects of a run; a miss is verdict `fail`. Which members count is for its
+/// metric to say (docs/drill-format.md); the others are zero.
 struct Expectation {
-  /// "iteration_p50", "iteration_p99", "start_skew_max" (durations, at most) or "<kind>_busbw"
-  /// ("all_reduce_busbw"; a rate, at least).
+  /// "iteration_p50", "start_skew_max" (at most), "all_reduce_busbw" (at least), "recovery" …
   std::string metric;
   Duration at_most{0};
   BitRate at_least{0};
+  /// Of the iterations of this stage; nothing: of all.
+  std::optional<Stage> stage = {};
+  /// The bound as a part of the same figure before the faults.
+  fault::Fraction at_most_of_before = {};
+  fault::Fraction within = {};   ///< recovery: so near to the median before
+  std::uint32_t iterations = 0;  ///< notice, recovery: in at most so many
+  std::string of_fault = {};     ///< found: its name; empty: every one that can be
 
   bool operator==(const Expectation&) const = default;
 };
+
+/// What counts as recovered where the drill does not say: within 5 % of the median before.
+inline constexpr fault::Fraction kRecoveredWithin{50'000};
 
 }  // namespace rehearsal::plan

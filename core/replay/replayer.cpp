@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
+#include "core/plan/stages.hpp"
 #include "core/replay/replayer_state.hpp"
 
 namespace rehearsal::replay {
@@ -36,7 +37,8 @@ Replayer::State::State(const plan::Plan& plan, JobIndex its_job, Rank its_rank,
       iterations(plan.iterations),
       program(plan, its_job, its_rank),
       links(connections, its_job, its_rank),
-      meter(connections, its_job, its_rank, links, measure::windows_of(plan.iterations)),
+      meter(connections, its_job, its_rank, links,
+            measure::windows_of(plan.iterations, plan::stage_edges(plan))),
       lanes(lanes_in_all(program)),
       streams(program.streams),
       requests(requests_max(links)),

@@ -1,8 +1,10 @@
 #include "core/report/fault_summary.hpp"
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
+#include "core/base/names.hpp"
 #include "core/base/table.hpp"
 #include "core/plan/plan.hpp"
 #include "core/report/json_values.hpp"
@@ -12,13 +14,33 @@
 namespace rehearsal::report {
 namespace {
 
-constexpr std::size_t kSpellRowsMax = 20;
+constexpr std::array kFound = {Found::yes, Found::no, Found::not_applicable};
 
 Duration offset_at(const AgentResult& agent, Instant at) {
   return agent.clocks.empty() ? Duration::zero() : measure::nearest(agent.clocks, at).offset;
 }
 
-// On the coordinator's clock; nothing: nobody started.
+bool is_in(const plan::Plan& plan, const AgentResult& agent, const measure::FaultSpell& spell) {
+  if (spell.fault >= plan.faults.size() || agent.host.value >= plan.hosts.size()) return false;
+  return !spell.job || spell.job->value < plan.jobs.size();
+}
+
+}  // namespace
+
+std::string_view to_string(Found found) {
+  switch (found) {
+    case Found::yes:
+      return "yes";
+    case Found::no:
+      return "no";
+    case Found::not_applicable:
+      return "not_applicable";
+  }
+  return "";
+}
+
+std::optional<Found> found_from(std::string_view name) { return value_named(kFound, name); }
+
 std::optional<Instant> first_start(const RunMeasurements& run) {
   std::optional<Instant> first;
   for (const AgentResult& agent : run.agents) {
@@ -30,13 +52,6 @@ std::optional<Instant> first_start(const RunMeasurements& run) {
   }
   return first;
 }
-
-bool is_in(const plan::Plan& plan, const AgentResult& agent, const measure::FaultSpell& spell) {
-  if (spell.fault >= plan.faults.size() || agent.host.value >= plan.hosts.size()) return false;
-  return !spell.job || spell.job->value < plan.jobs.size();
-}
-
-}  // namespace
 
 std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasurements& run) {
   std::vector<FaultSummary> summaries;
@@ -100,24 +115,14 @@ std::string fault_series(const plan::Plan& plan, const RunMeasurements& run) {
 std::string fault_lines(const std::vector<FaultSummary>& faults) {
   if (faults.empty()) return {};
   using enum Table::Align;
-  Table table({{"fault"}, {"what"}, {"host"}, {"rank"}, {"began", right}, {"ended", right}});
-  std::size_t spells = 0;
-  std::string notes;
+  Table table({{"fault"}, {"what"}, {"when"}, {"messages hit", right}});
   for (const FaultSummary& fault : faults) {
-    if (fault.spells.empty()) table.add({fault.name, fault.what, "never seen", "", "", ""});
-    for (const FaultSpellSummary& spell : fault.spells) {
-      if (++spells > kSpellRowsMax) continue;
-      const std::string rank = spell.rank ? spell.job + " " + std::to_string(*spell.rank) : "";
-      table.add({fault.name, fault.what, spell.host, rank, format_duration(spell.began),
-                 format_duration(spell.ended)});
-    }
-    if (fault.messages != 0)
-      notes += fault.name + ": " + grouped(fault.hit) + " of " + grouped(fault.messages) +
-               " messages hit\n";
+    std::string hit;
+    if (fault.messages != 0) hit = grouped(fault.hit) + " of " + grouped(fault.messages);
+    if (fault.spells.empty()) hit = "never on";
+    table.add({fault.name, fault.what, fault.when, hit});
   }
-  if (spells > kSpellRowsMax)
-    notes += "and " + grouped(spells - kSpellRowsMax) + " times more, in summary.json\n";
-  return table.text() + notes;
+  return table.text();
 }
 
 std::string crash_of(const plan::Plan& plan, std::uint32_t host) {

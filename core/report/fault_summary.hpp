@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/time.hpp"
@@ -27,6 +28,15 @@ struct FaultSpellSummary {
   bool operator==(const FaultSpellSummary&) const = default;
 };
 
+/// Whether a fault of the plan is among the suspects that the measurements point at.
+enum class Found : std::uint8_t {
+  yes,
+  no,
+  not_applicable,  ///< it was never on, nothing was measured, or its kind leaves no suspect
+};
+std::string_view to_string(Found found);
+std::optional<Found> found_from(std::string_view name);
+
 struct FaultSummary {
   std::string name = {};
   std::string kind = {};
@@ -36,6 +46,10 @@ struct FaultSummary {
   std::uint64_t messages = 0;                  ///< that passed while it was on
   std::uint64_t hit = 0;                       ///< of these: delayed, lost or held back
   std::vector<FaultSpellSummary> spells = {};  ///< by time
+  Found found = Found::not_applicable;
+  std::optional<std::uint32_t> suspect = {};  ///< found: which of the suspects, from 0
+  std::optional<double> confidence = {};      ///< found: of that suspect
+  std::string finding = {};                   ///< a sentence on it; empty: of an earlier version
 
   bool operator==(const FaultSummary&) const = default;
 };
@@ -43,6 +57,10 @@ struct FaultSummary {
 /// What became of the plan's faults, in its order. Agents that have no estimate of their clock
 /// count it as the coordinator's.
 std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasurements& run);
+
+/// The run's first start, on the coordinator's clock: times of faults count from here. Nothing:
+/// nobody started.
+std::optional<Instant> first_start(const RunMeasurements& run);
 
 /// Lines of series.jsonl: a fault on a host, with its instants on the host's clock.
 std::string fault_series(const plan::Plan& plan, const RunMeasurements& run);

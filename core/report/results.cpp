@@ -119,7 +119,7 @@ Report make_report(const plan::Plan& plan, const plan::Load& load, const RunMeas
   const Gathered gathered = gather(plan, run);
   Report report;
   report.summary = build_summary(plan, load, run, gathered);
-  Judgement judgement = judge(plan, run, report.summary);
+  Judgement judgement = judge(plan, run, report.summary, staged_jobs(plan, run, gathered));
   report.summary.verdict = judgement.verdict;
   report.summary.reasons = std::move(judgement.reasons);
   report.summary_json = summary_json(report.summary);

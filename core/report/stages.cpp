@@ -6,7 +6,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "core/base/names.hpp"
 #include "core/base/table.hpp"
 #include "core/base/units.hpp"
 
@@ -15,7 +14,6 @@ namespace {
 
 using measure::IterationTime;
 
-constexpr std::array kStages = {Stage::before, Stage::during, Stage::after};
 // So many iterations in a row are no accident.
 constexpr std::size_t kSteady = 3;
 // What hardly differs from the median was not to be noticed.
@@ -55,6 +53,11 @@ StageFigures figures_of(Stage stage, std::span<const IterationTime> iterations, 
   return figures;
 }
 
+Duration part_of(Duration whole, fault::Fraction part) {
+  return Duration{
+      static_cast<std::int64_t>(fault::part_of(static_cast<std::uint64_t>(whole.count()), part))};
+}
+
 // How many of the first iterations come before a steady row within the bound.
 std::optional<std::size_t> steady_from(std::span<const IterationTime> iterations, Duration most) {
   std::size_t row = 0;
@@ -78,27 +81,13 @@ std::string shown(const std::optional<Duration>& duration) {
 
 }  // namespace
 
-std::string_view to_string(Stage stage) {
-  switch (stage) {
-    case Stage::before:
-      return "before";
-    case Stage::during:
-      return "during";
-    case Stage::after:
-      return "after";
-  }
-  return "";
-}
-
-std::optional<Stage> stage_from(std::string_view name) { return value_named(kStages, name); }
-
 StageComparison compare_stages(std::span<const IterationTime> times_of_job, FaultRange faults,
-                               double recovered_within) {
+                               fault::Fraction recovered_within) {
   const std::uint32_t end = times_of_job.empty() ? 0 : times_of_job.back().iteration + 1;
   const auto before = within(times_of_job, 0, faults.begin);
   const auto during = within(times_of_job, faults.begin, faults.end);
   const auto after = within(times_of_job, faults.end, end);
-  StageComparison comparison;
+  StageComparison comparison{.recovered_within = recovered_within};
   comparison.stages = {figures_of(Stage::before, before, 0, faults.begin),
                        figures_of(Stage::during, during, faults.begin, std::min(faults.end, end)),
                        figures_of(Stage::after, after, std::min(faults.end, end), end)};
@@ -114,77 +103,48 @@ StageComparison compare_stages(std::span<const IterationTime> times_of_job, Faul
       std::ranges::find_if(during, [&](const IterationTime& i) { return i.time > usual; });
   if (noticed != during.end()) {
     const auto count = static_cast<std::size_t>(noticed - during.begin()) + 1;
-    comparison.iterations_to_notice = static_cast<std::uint32_t>(count);
-    comparison.time_to_notice = sum_of(during.first(count));
+    comparison.noticed = Reached{.iteration = noticed->iteration,
+                                 .iterations = static_cast<std::uint32_t>(count),
+                                 .time = sum_of(during.first(count))};
   }
-  if (const auto from = steady_from(after, times(*steady.p50, 1 + recovered_within))) {
-    comparison.iterations_to_recover = static_cast<std::uint32_t>(*from);
-    comparison.time_to_recover = sum_of(after.first(*from));
+  const Duration near = *steady.p50 + part_of(*steady.p50, recovered_within);
+  if (const auto from = steady_from(after, near)) {
+    comparison.recovered = Reached{.iteration = after[*from].iteration,
+                                   .iterations = static_cast<std::uint32_t>(*from),
+                                   .time = sum_of(after.first(*from))};
   }
   return comparison;
 }
 
-std::vector<Wait> longest_waits(std::span<const AgentFlows> agents, std::uint32_t begin,
-                                std::uint32_t end, std::uint32_t iterations) {
-  std::map<std::tuple<JobIndex, Rank, Rank, bool>, Duration> waits;
+std::vector<Wait> longest_waits(std::span<const AgentFlows> agents, JobIndex job,
+                                std::uint32_t begin, std::uint32_t end, std::uint32_t iterations) {
+  std::map<std::tuple<Rank, Rank, bool>, Duration> waits;
   std::uint32_t counted = 0;
   for (const AgentFlows& agent : agents) {
     const std::vector<std::uint32_t>& windows = agent.measurements->windows;
-    counted = 0;
+    std::uint32_t counted_here = 0;
     for (std::size_t i = 0; i < windows.size(); ++i) {
       const std::uint32_t until = i + 1 < windows.size() ? windows[i + 1] : iterations;
       if (windows[i] < begin || until > end) continue;
-      counted += until - windows[i];
+      counted_here += until - windows[i];
       for (const measure::FlowTimes& flow : agent.measurements->flows) {
+        if (flow.job != job) continue;
         const Rank waiting = flow.outgoing ? flow.source : flow.destination;
         const Rank awaited = flow.outgoing ? flow.destination : flow.source;
-        waits[{flow.job, waiting, awaited, flow.outgoing}] += flow.windows[i].stood;
+        waits[{waiting, awaited, flow.outgoing}] += flow.windows[i].stood;
       }
     }
+    counted = std::max(counted, counted_here);
   }
   std::vector<Wait> longest;
   for (const auto& [who, time] : waits) {
-    const auto& [job, waiting, awaited, for_credit] = who;
-    if (time > Duration::zero()) longest.push_back({job, waiting, awaited, for_credit, time});
+    const auto& [waiting, awaited, for_credit] = who;
+    if (time > Duration::zero()) longest.push_back({waiting, awaited, for_credit, time});
   }
   std::ranges::stable_sort(longest, std::greater<>(), &Wait::time);
   longest.resize(std::min(longest.size(), kWaitsMax));
   for (Wait& wait : longest) wait.time /= counted;
   return longest;
-}
-
-StageJudgement judge_stage(std::span<const IterationTime> times_of_job, FaultRange faults,
-                           const StageExpectation& expectation) {
-  using enum StageJudgement::Outcome;
-  const std::string stage(to_string(expectation.stage));
-  if (expectation.within_of_before) {
-    const StageComparison comparison =
-        compare_stages(times_of_job, faults, *expectation.within_of_before);
-    const std::string asked = "to within " + number(*expectation.within_of_before * 100) +
-                              " % of before in " + std::to_string(expectation.in_iterations) +
-                              " iterations.";
-    if (!comparison.stages[0].time.p50 || comparison.stages[2].time.count == 0)
-      return {not_measured, "Whether the job recovers was not measured, expected " + asked};
-    if (!comparison.iterations_to_recover)
-      return {missed, "The job did not recover, expected " + asked};
-    const bool soon = *comparison.iterations_to_recover <= expectation.in_iterations;
-    return {soon ? met : missed, "The job recovered in " +
-                                     std::to_string(*comparison.iterations_to_recover) +
-                                     " iterations, expected " + asked};
-  }
-  const StageComparison comparison = compare_stages(times_of_job, faults);
-  const auto& before = comparison.stages[0].time;
-  const auto& figures = comparison.stages[static_cast<std::size_t>(expectation.stage)].time;
-  const auto& value = expectation.p99 ? figures.p99 : figures.p50;
-  const auto& reference = expectation.p99 ? before.p99 : before.p50;
-  const double most = expectation.at_most_times_before.value_or(1);
-  const std::string what = std::string("Iteration ") + (expectation.p99 ? "p99 " : "p50 ") + stage;
-  const std::string asked = "expected at most " + number(most) + " times that before.";
-  if (!value || !reference || *reference <= Duration::zero())
-    return {not_measured, what + " was not measured, " + asked};
-  const double ratio = to_seconds(*value) / to_seconds(*reference);
-  return {ratio <= most ? met : missed, what + " is " + format_duration(*value) + ", " +
-                                            number(ratio) + " times that before, " + asked};
 }
 
 std::string stage_table(const StageComparison& comparison, std::string_view job) {
@@ -201,16 +161,22 @@ std::string stage_table(const StageComparison& comparison, std::string_view job)
                figures.times_before ? number(*figures.times_before) : "–"});
   }
   std::string text = table.text();
-  const auto line = [&](const char* what, const std::optional<std::uint32_t>& iterations,
-                        const std::optional<Duration>& time, const char* never) {
-    text += std::string("  ") + what;
-    text += iterations
-                ? " after " + std::to_string(*iterations) + " iterations (" + shown(time) + ")"
-                : std::string(never);
+  const auto line = [&](const std::string& what, const std::optional<Reached>& reached) {
+    text += "  " + what;
+    if (!reached) {
+      text += ": no";
+    } else if (reached->iterations == 0) {
+      text += " at once";
+    } else {
+      text += " after " + std::to_string(reached->iterations) +
+              (reached->iterations == 1 ? " iteration (" : " iterations (") + shown(reached->time) +
+              ")";
+    }
     text += "\n";
   };
-  line("noticed", comparison.iterations_to_notice, comparison.time_to_notice, ": no");
-  line("recovered", comparison.iterations_to_recover, comparison.time_to_recover, ": no");
+  line("noticed", comparison.noticed);
+  line("recovered to within " + fault::format_fraction(comparison.recovered_within),
+       comparison.recovered);
   for (const StageFigures& figures : comparison.stages) {
     for (const Wait& wait : figures.waits) {
       text += "  " + std::string(to_string(figures.stage)) + ": rank " +

@@ -8,26 +8,19 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fault/fraction.hpp"
 #include "core/measure/histogram.hpp"
 #include "core/measure/iteration_table.hpp"
+#include "core/plan/stages.hpp"
 #include "core/report/observe.hpp"
 
 namespace rehearsal::report {
 
-/// The stages of a drill with faults: the steady state before them, while they act, after the last.
-enum class Stage : std::uint8_t { before, during, after };
-std::string_view to_string(Stage stage);
-std::optional<Stage> stage_from(std::string_view name);
-
-/// Iterations [begin, end) in which faults act.
-struct FaultRange {
-  std::uint32_t begin = 0;
-  std::uint32_t end = 0;
-};
+using plan::FaultRange;
+using plan::Stage;
 
 /// One rank that stood still for another.
 struct Wait {
-  JobIndex job = {};
   Rank waiting = {};
   Rank awaited = {};
   bool for_credit = false;  ///< it waited to send; else for a message
@@ -51,17 +44,25 @@ struct StageFigures {
 };
 inline constexpr std::size_t kWaitsMax = 5;
 
+/// What was reached in an iteration, and how long that took.
+struct Reached {
+  std::uint32_t iteration = 0;   ///< counts from the begin of the run
+  std::uint32_t iterations = 0;  ///< how many it took
+  Duration time{0};              ///< the sum of their times
+
+  bool operator==(const Reached&) const = default;
+};
+
 /// Before, during and after of one job.
 struct StageComparison {
   std::array<StageFigures, 3> stages = {};
   /// From the begin of the faults to the end of the first iteration that was longer than every one
   /// before (and by more than a twentieth than their median); nothing: it was not to be noticed.
-  std::optional<std::uint32_t> iterations_to_notice = {};
-  std::optional<Duration> time_to_notice = {};
+  std::optional<Reached> noticed = {};
   /// From the end of the faults to the begin of the first three iterations in a row (or all that
   /// are left) within `recovered_within` of the median before; nothing: it did not recover.
-  std::optional<std::uint32_t> iterations_to_recover = {};
-  std::optional<Duration> time_to_recover = {};
+  std::optional<Reached> recovered = {};
+  fault::Fraction recovered_within = plan::kRecoveredWithin;
 
   bool operator==(const StageComparison&) const = default;
 };
@@ -69,33 +70,12 @@ struct StageComparison {
 /// `times`: the completed iterations of one job, ascending. Faults that go on to the end of the run
 /// leave nothing for the stage after.
 StageComparison compare_stages(std::span<const measure::IterationTime> times, FaultRange faults,
-                               double recovered_within = 0.05);
+                               fault::Fraction recovered_within = plan::kRecoveredWithin);
 
-/// The ranks that stood still for longest, of the windows that lie in iterations [begin, end).
-std::vector<Wait> longest_waits(std::span<const AgentFlows> agents, std::uint32_t begin,
-                                std::uint32_t end, std::uint32_t iterations);
-
-/// What a drill expects of a stage.
-struct StageExpectation {
-  Stage stage = Stage::during;
-  bool p99 = false;  ///< of the iteration time; else p50
-  /// At most so many times what it is before; nothing: not asked.
-  std::optional<double> at_most_times_before = {};
-  /// Stage after: recovered to within this part of the median before …
-  std::optional<double> within_of_before = {};
-  std::uint32_t in_iterations = 0;  ///< … in so many iterations
-
-  bool operator==(const StageExpectation&) const = default;
-};
-
-struct StageJudgement {
-  enum class Outcome : std::uint8_t { met, missed, not_measured };
-  Outcome outcome = Outcome::met;
-  std::string reason = {};  ///< a sentence; of what is met too
-};
-
-StageJudgement judge_stage(std::span<const measure::IterationTime> times, FaultRange faults,
-                           const StageExpectation& expectation);
+/// The ranks of a job that stood still for longest, of the windows that lie in iterations [begin,
+/// end).
+std::vector<Wait> longest_waits(std::span<const AgentFlows> agents, JobIndex job,
+                                std::uint32_t begin, std::uint32_t end, std::uint32_t iterations);
 
 /// The comparison as people read it.
 std::string stage_table(const StageComparison& comparison, std::string_view job);

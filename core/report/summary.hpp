@@ -12,6 +12,7 @@
 #include "core/measure/burst.hpp"
 #include "core/measure/histogram.hpp"
 #include "core/report/fault_summary.hpp"
+#include "core/report/stages.hpp"
 #include "core/report/verdict.hpp"
 
 namespace rehearsal::report {
@@ -50,6 +51,8 @@ struct JobSummary {
   Bytes bytes_received = {};
   Bytes bytes_local = {};
   std::vector<CollectiveSummary> collectives = {};
+  /// Before, during and after the faults; nothing: there were none, or it is not known when.
+  std::optional<StageComparison> stages = {};
 
   bool operator==(const JobSummary&) const = default;
 };
@@ -80,12 +83,23 @@ struct SyncSummary {
   bool operator==(const SyncSummary&) const = default;
 };
 
+/// The bursts of one stage; exact to a bin at its edges.
+struct StageBursts {
+  Stage stage = Stage::before;
+  Duration length{0};  ///< whole bins
+  Bytes total = {};
+  std::vector<measure::PeakToMean> peak_to_mean = {};
+
+  bool operator==(const StageBursts&) const = default;
+};
+
 struct BurstSummary {
   std::string host = {};
   std::string nic = {};
   std::string direction = {};  ///< "sent", "received"
   std::string source = {};
   measure::BurstStatistics statistics = {};
+  std::vector<StageBursts> stages = {};  ///< empty: no faults, or it is not known when
 
   bool operator==(const BurstSummary&) const = default;
 };
@@ -131,6 +145,16 @@ struct SuspectSummary {
   bool operator==(const SuspectSummary&) const = default;
 };
 
+/// Something that happened in a run with faults.
+struct TimelineEvent {
+  Duration at{0};  ///< after the run's first start, on the coordinator's clock
+  /// "started", "fault_began", "fault_ended", "noticed", "recovered", "ended".
+  std::string event = {};
+  std::string text = {};  ///< for people
+
+  bool operator==(const TimelineEvent&) const = default;
+};
+
 struct Summary {
   std::string run = {};
   std::string drill = {};
@@ -152,6 +176,7 @@ struct Summary {
   std::vector<BurstSummary> bursts = {};
   TransportSummary transport = {};
   std::vector<FaultSummary> faults = {};
+  std::vector<TimelineEvent> timeline = {};  ///< by time; empty: the plan has no faults
 
   bool operator==(const Summary&) const = default;
 };

@@ -1,13 +1,17 @@
 #include "core/report/summary_builder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "core/base/text.hpp"
 #include "core/collective/expansion.hpp"
+#include "core/report/found.hpp"
 #include "core/report/nic_series.hpp"
 #include "core/report/notes.hpp"
+#include "core/report/run_times.hpp"
 #include "core/report/suspects.hpp"
+#include "core/report/timeline.hpp"
 
 namespace rehearsal::report {
 namespace {
@@ -16,22 +20,8 @@ using measure::AgentMeasurements;
 using measure::ByteSeries;
 using measure::NicMeasurements;
 
-struct Agent {
-  HostIndex host;
-  const AgentMeasurements* measurements;
-};
-
-// Agents whose results count.
-std::vector<Agent> counted(const RunMeasurements& run, const Gathered& gathered) {
-  std::vector<Agent> agents;
-  for (std::size_t i = 0; i < run.agents.size(); ++i) {
-    const AgentResult& agent = run.agents[i];
-    if (agent.measurements && gathered.contradictions[i].empty()) {
-      agents.push_back({.host = agent.host, .measurements = &*agent.measurements});
-    }
-  }
-  return agents;
-}
+using Agent = CountedAgent;
+using FaultRanges = std::vector<std::optional<plan::FaultRange>>;  // by job
 
 std::vector<AgentSummary> agent_summaries(const plan::Plan& plan, const RunMeasurements& run,
                                           const Gathered& gathered) {
@@ -165,6 +155,22 @@ std::vector<NicSummary> nic_summaries(const plan::Plan& plan, const plan::Load& 
   return summaries;
 }
 
+std::vector<StageBursts> stage_bursts(const ByteSeries& series, const StageSpans& spans) {
+  constexpr std::array kStages = {Stage::before, Stage::during, Stage::after};
+  std::vector<StageBursts> bursts;
+  for (const Stage stage : kStages) {
+    const auto& span = spans[static_cast<std::size_t>(stage)];
+    if (!span) continue;
+    measure::BurstStatistics statistics =
+        measure::burst_statistics(series, span->first, span->second, BitRate{0});
+    bursts.push_back({.stage = stage,
+                      .length = statistics.length,
+                      .total = statistics.total,
+                      .peak_to_mean = std::move(statistics.peak_to_mean)});
+  }
+  return bursts;
+}
+
 BurstSummary burst_summary(const plan::Plan& plan, const Agent& agent, const NicMeasurements& nic,
                            bool sent, const ByteSeries& series, std::string source,
                            const Gathered& gathered) {
@@ -184,14 +190,17 @@ BurstSummary burst_summary(const plan::Plan& plan, const Agent& agent, const Nic
 }
 
 std::vector<BurstSummary> burst_summaries(const plan::Plan& plan, std::span<const Agent> agents,
-                                          const Gathered& gathered) {
+                                          const Gathered& gathered, const FaultRanges& ranges) {
   std::vector<BurstSummary> bursts;
   for (const Agent& agent : agents) {
+    const StageSpans spans = plan.faults.empty() ? StageSpans{} : stage_spans(agent, ranges);
     for (const NicMeasurements& nic : agent.measurements->nics) {
       if (nic.sent + nic.received == Bytes{0}) continue;
-      for (const NicSeries& series : series_of(nic, agent.measurements->transport.byte_source))
-        bursts.push_back(
+      for (const NicSeries& series : series_of(nic, agent.measurements->transport.byte_source)) {
+        BurstSummary& summary = bursts.emplace_back(
             burst_summary(plan, agent, nic, series.sent, *series.series, series.source, gathered));
+        summary.stages = stage_bursts(*series.series, spans);
+      }
     }
   }
   return bursts;
@@ -246,18 +255,45 @@ TransportSummary transport_summary(const plan::Plan& plan, std::span<const Agent
   return summary;
 }
 
-diagnosis::Observations observations_of(const plan::Plan& plan, std::span<const Agent> agents,
-                                        const Gathered& gathered) {
+std::vector<AgentFlows> flows_of(std::span<const Agent> agents) {
   std::vector<AgentFlows> flows;
   for (const Agent& agent : agents) {
     flows.push_back({.host = agent.host, .measurements = &agent.measurements->flow_times});
   }
+  return flows;
+}
+
+diagnosis::Observations observations_of(const plan::Plan& plan, std::span<const Agent> agents,
+                                        const Gathered& gathered) {
   std::vector<measure::IterationTime> iterations;
   for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
     const auto times = gathered.iterations.complete(JobIndex{job});
     iterations.insert(iterations.end(), times.begin(), times.end());
   }
-  return observe(plan, flows, iterations);
+  return observe(plan, flows_of(agents), iterations);
+}
+
+// As near to the median before as the drill asks, in its most lenient expectation.
+fault::Fraction recovered_within(const plan::Plan& plan) {
+  fault::Fraction within{};
+  for (const plan::Expectation& expectation : plan.expectations)
+    within = std::max(within, expectation.within);
+  return within.millionths == 0 ? plan::kRecoveredWithin : within;
+}
+
+void compare_stages_of(const plan::Plan& plan, std::span<const Agent> agents,
+                       const Gathered& gathered, const FaultRanges& ranges, Summary& summary) {
+  const std::vector<AgentFlows> flows = flows_of(agents);
+  for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
+    if (!ranges[job]) continue;
+    StageComparison comparison = compare_stages(gathered.iterations.complete(JobIndex{job}),
+                                                *ranges[job], recovered_within(plan));
+    for (StageFigures& figures : comparison.stages) {
+      figures.waits =
+          longest_waits(flows, JobIndex{job}, figures.begin, figures.end, plan.iterations);
+    }
+    summary.jobs[job].stages = std::move(comparison);
+  }
 }
 
 }  // namespace
@@ -298,9 +334,23 @@ Gathered gather(const plan::Plan& plan, const RunMeasurements& run) {
   return gathered;
 }
 
+std::vector<StagedJob> staged_jobs(const plan::Plan& plan, const RunMeasurements& run,
+                                   const Gathered& gathered) {
+  if (plan.faults.empty()) return {};
+  const std::vector<Agent> agents = counted(run, gathered.contradictions);
+  const FaultRanges ranges = fault_ranges(plan, agents, iteration_spans(plan, agents));
+  std::vector<StagedJob> jobs;
+  for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
+    jobs.push_back({.name = plan.jobs[job].name,
+                    .times = gathered.iterations.complete(JobIndex{job}),
+                    .faults = ranges[job]});
+  }
+  return jobs;
+}
+
 Summary build_summary(const plan::Plan& plan, const plan::Load& load, const RunMeasurements& run,
                       const Gathered& gathered) {
-  const std::vector<Agent> agents = counted(run, gathered);
+  const std::vector<Agent> agents = counted(run, gathered.contradictions);
   const std::vector<measure::ClassTimes> classes = gathered.instances.classes();
   Summary summary{.run = run.run,
                   .drill = plan.drill,
@@ -316,11 +366,21 @@ Summary build_summary(const plan::Plan& plan, const plan::Load& load, const RunM
   }
   summary.nics = nic_summaries(plan, load, agents);
   summary.sync = sync_summary(plan, gathered);
-  summary.bursts = burst_summaries(plan, agents, gathered);
+  const IterationSpans spans =
+      plan.faults.empty() ? IterationSpans{} : iteration_spans(plan, agents);
+  const FaultRanges ranges = fault_ranges(plan, agents, spans);
+  summary.bursts = burst_summaries(plan, agents, gathered, ranges);
   summary.transport = transport_summary(plan, agents);
-  summary.faults = fault_summaries(plan, run);
   summary.transport.notes = transport_notes(plan, summary);
-  summary.suspects = suspects_of(plan, observations_of(plan, agents, gathered));
+  const auto suspects = suspects_of(observations_of(plan, agents, gathered));
+  summary.suspects = in_names(plan, suspects);
+  if (!plan.faults.empty()) {
+    compare_stages_of(plan, agents, gathered, ranges, summary);
+    summary.faults = fault_summaries(plan, run);
+    find_faults(plan, suspects, summary.suspects, summary.faults);
+    if (const auto start = first_start(run))
+      summary.timeline = timeline_of(plan, spans, *start, summary);
+  }
   summary.warnings = warnings(plan, summary);
   return summary;
 }

@@ -21,24 +21,62 @@ Json json_of(const CollectiveSummary& collective) {
           {"busbw_bytes_per_second", json_of(collective.busbw_bytes_per_second)}};
 }
 
+Json json_of(const Wait& wait) {
+  return {{"rank", wait.waiting.value},
+          {"awaited", wait.awaited.value},
+          {"for", wait.for_credit ? "credit" : "message"},
+          {"seconds", json_of(wait.time)}};
+}
+
+Json json_of(const StageFigures& figures) {
+  Json waits = Json::array();
+  for (const Wait& wait : figures.waits) waits.push_back(json_of(wait));
+  return {{"stage", std::string(to_string(figures.stage))},
+          {"begin", figures.begin},
+          {"end", figures.end},
+          {"time_seconds", json_of(figures.time)},
+          {"tail_seconds", json_of(figures.tail)},
+          {"times_before", json_of(figures.times_before)},
+          {"waits", std::move(waits)}};
+}
+
+Json json_of(const std::optional<Reached>& reached) {
+  if (!reached) return Json();
+  return {{"iteration", reached->iteration},
+          {"iterations", reached->iterations},
+          {"seconds", json_of(reached->time)}};
+}
+
+Json json_of(const StageComparison& comparison) {
+  Json stages = Json::array();
+  for (const StageFigures& figures : comparison.stages) stages.push_back(json_of(figures));
+  return {{"figures", std::move(stages)},
+          {"noticed", json_of(comparison.noticed)},
+          {"recovered", json_of(comparison.recovered)},
+          {"recovered_within",
+           static_cast<double>(comparison.recovered_within.millionths) / fault::Fraction::kWhole}};
+}
+
 Json json_of(const JobSummary& job) {
   Json collectives = Json::array();
   for (const CollectiveSummary& entry : job.collectives) collectives.push_back(json_of(entry));
-  return {{"name", job.name},
-          {"profile_identity", job.profile_identity},
-          {"ranks", job.ranks},
-          {"iterations",
-           {{"planned", job.iterations_planned},
-            {"completed", job.iterations_completed},
-            {"time_seconds", json_of(job.iteration_time)},
-            {"waited_seconds", json_of(job.iteration_waited)}}},
-          {"ops", {{"planned", job.ops_planned}, {"completed", job.ops_completed}}},
-          {"bytes",
-           {{"planned", job.bytes_planned.count()},
-            {"sent", job.bytes_sent.count()},
-            {"received", job.bytes_received.count()},
-            {"local", job.bytes_local.count()}}},
-          {"collectives", std::move(collectives)}};
+  Json json = {{"name", job.name},
+               {"profile_identity", job.profile_identity},
+               {"ranks", job.ranks},
+               {"iterations",
+                {{"planned", job.iterations_planned},
+                 {"completed", job.iterations_completed},
+                 {"time_seconds", json_of(job.iteration_time)},
+                 {"waited_seconds", json_of(job.iteration_waited)}}},
+               {"ops", {{"planned", job.ops_planned}, {"completed", job.ops_completed}}},
+               {"bytes",
+                {{"planned", job.bytes_planned.count()},
+                 {"sent", job.bytes_sent.count()},
+                 {"received", job.bytes_received.count()},
+                 {"local", job.bytes_local.count()}}},
+               {"collectives", std::move(collectives)}};
+  if (job.stages) json["stages"] = json_of(*job.stages);
+  return json;
 }
 
 Json json_of(const NicSummary& nic) {
@@ -69,29 +107,42 @@ Json json_of(const SyncSummary& sync) {
           {"clock_error_bound_seconds", json_of(sync.clock_error_bound)}};
 }
 
-Json json_of(const BurstSummary& burst) {
-  const measure::BurstStatistics& statistics = burst.statistics;
+Json json_of(const std::vector<measure::PeakToMean>& peak_to_mean) {
   Json ratios = Json::array();
-  for (const measure::PeakToMean& entry : statistics.peak_to_mean) {
+  for (const measure::PeakToMean& entry : peak_to_mean) {
     ratios.push_back({{"window_seconds", json_of(entry.window)},
                       {"value", json_of(entry.value)},
                       {"resolution_ok", entry.resolution_ok}});
   }
+  return ratios;
+}
+
+Json json_of(const StageBursts& bursts) {
+  return {{"stage", std::string(to_string(bursts.stage))},
+          {"length_seconds", json_of(bursts.length)},
+          {"bytes", bursts.total.count()},
+          {"peak_to_mean", json_of(bursts.peak_to_mean)}};
+}
+
+Json json_of(const BurstSummary& burst) {
+  const measure::BurstStatistics& statistics = burst.statistics;
   Json backlog = Json::array();
   for (const measure::Backlog& entry : statistics.backlog) {
     backlog.push_back(
         {{"rate_bits_per_second", entry.rate.bits_per_second()}, {"bytes", entry.bytes.count()}});
   }
-  return {{"host", burst.host},
-          {"nic", burst.nic},
-          {"direction", burst.direction},
-          {"source", burst.source},
-          {"bin_seconds", json_of(statistics.bin)},
-          {"length_seconds", json_of(statistics.length)},
-          {"bytes", statistics.total.count()},
-          {"peak_to_mean", std::move(ratios)},
-          {"drain_rate_source", std::string(to_string(statistics.drain_rate_source))},
-          {"backlog", std::move(backlog)}};
+  Json json = {{"host", burst.host},
+               {"nic", burst.nic},
+               {"direction", burst.direction},
+               {"source", burst.source},
+               {"bin_seconds", json_of(statistics.bin)},
+               {"length_seconds", json_of(statistics.length)},
+               {"bytes", statistics.total.count()},
+               {"peak_to_mean", json_of(statistics.peak_to_mean)},
+               {"drain_rate_source", std::string(to_string(statistics.drain_rate_source))},
+               {"backlog", std::move(backlog)}};
+  for (const StageBursts& stage : burst.stages) json["stages"].push_back(json_of(stage));
+  return json;
 }
 
 Json json_of(const TransportSummary& transport) {
@@ -126,9 +177,22 @@ Json json_of(const FaultSpellSummary& spell) {
 Json json_of(const FaultSummary& fault) {
   Json spells = Json::array();
   for (const FaultSpellSummary& spell : fault.spells) spells.push_back(json_of(spell));
-  return {{"name", fault.name}, {"kind", fault.kind},         {"mechanism", fault.mechanism},
-          {"what", fault.what}, {"when", fault.when},         {"messages", fault.messages},
-          {"hit", fault.hit},   {"spells", std::move(spells)}};
+  return {{"name", fault.name},
+          {"kind", fault.kind},
+          {"mechanism", fault.mechanism},
+          {"what", fault.what},
+          {"when", fault.when},
+          {"messages", fault.messages},
+          {"hit", fault.hit},
+          {"spells", std::move(spells)},
+          {"found", std::string(to_string(fault.found))},
+          {"suspect", fault.suspect ? Json(*fault.suspect) : Json()},
+          {"confidence", json_of(fault.confidence)},
+          {"finding", fault.finding}};
+}
+
+Json json_of(const TimelineEvent& event) {
+  return {{"at_seconds", json_of(event.at)}, {"event", event.event}, {"text", event.text}};
 }
 
 Json json_of(const SuspectSummary& suspect) {
@@ -177,7 +241,10 @@ std::string summary_json(const Summary& summary) {
                {"sync", json_of(summary.sync)},
                {"bursts", list_of(summary.bursts)},
                {"transport", json_of(summary.transport)}};
-  if (!summary.faults.empty()) json["faults"] = list_of(summary.faults);
+  if (!summary.faults.empty()) {
+    json["faults"] = list_of(summary.faults);
+    json["timeline"] = list_of(summary.timeline);
+  }
   return text_of(json, 2) + "\n";
 }
 

@@ -1,154 +1,15 @@
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/diagnosis/suspect.hpp"
-#include "core/report/json_values.hpp"
 #include "core/report/summary.hpp"
+#include "core/report/summary_node.hpp"
 
 namespace rehearsal::report {
 namespace {
 
-// Seconds that fit a Duration.
-constexpr double kSecondsMax = 9e9;
-
-// One object of the file. The first thing wrong is kept in `error` (shared by all nodes of a file)
-// and everything read after it is empty, so that readers need not look after each field.
-class Node {
- public:
-  Node(const Json& json, std::string path, std::string& error)
-      : json_(json), path_(std::move(path)), error_(error) {}
-
-  Node object(const char* key) const {
-    static const Json kNothing = Json::object();
-    const Json* value = find(key);
-    if (value == nullptr || !value->is_object()) {
-      wrong(key, "an object");
-      return {kNothing, path_ + "." + key, error_};
-    }
-    return {*value, path_ + "." + key, error_};
-  }
-
-  template <typename Read>
-  auto list(const char* key, const Read& read) const {
-    std::vector<decltype(read(std::declval<const Node&>()))> result;
-    const Json* value = find(key);
-    if (value == nullptr || !value->is_array()) {
-      wrong(key, "a list");
-      return result;
-    }
-    for (std::size_t i = 0; i < value->size(); ++i) {
-      const std::string path = path_ + "." + key + "[" + std::to_string(i) + "]";
-      if (!(*value)[i].is_object()) {
-        complain(path + " must be an object");
-        return result;
-      }
-      result.push_back(read(Node{(*value)[i], path, error_}));
-    }
-    return result;
-  }
-
-  /// Of what only some runs have.
-  bool has(const char* key) const { return json_.contains(key); }
-
-  bool is_null(const char* key) const {
-    const Json* value = find(key);
-    return value == nullptr || value->is_null();
-  }
-  std::string text(const char* key) const {
-    const Json* value = find(key);
-    if (value != nullptr && value->is_string()) return value->get<std::string>();
-    wrong(key, "a text");
-    return "";
-  }
-  std::string text_or_null(const char* key) const {
-    const Json* value = find(key);
-    return value != nullptr && value->is_null() ? "" : text(key);
-  }
-  std::vector<std::string> texts(const char* key) const {
-    std::vector<std::string> result;
-    const Json* value = find(key);
-    if (value == nullptr || !value->is_array()) wrong(key, "a list of texts");
-    if (value == nullptr) return result;
-    for (const Json& entry : *value) {
-      if (!entry.is_string()) {
-        wrong(key, "a list of texts");
-        return {};
-      }
-      result.push_back(entry.get<std::string>());
-    }
-    return result;
-  }
-  bool yes(const char* key) const {
-    const Json* value = find(key);
-    if (value != nullptr && value->is_boolean()) return value->get<bool>();
-    wrong(key, "true or false");
-    return false;
-  }
-  std::uint64_t number(const char* key) const {
-    const Json* value = find(key);
-    if (value != nullptr && value->is_number_unsigned()) return value->get<std::uint64_t>();
-    wrong(key, "a whole number");
-    return 0;
-  }
-  std::uint32_t small_number(const char* key) const {
-    const std::uint64_t value = number(key);
-    if (value > 0xFFFF'FFFF) wrong(key, "a whole number below 4294967296");
-    return static_cast<std::uint32_t>(value);
-  }
-  std::optional<double> figure(const char* key) const {
-    const Json* value = find(key);
-    if (value != nullptr && value->is_null()) return std::nullopt;
-    if (value != nullptr && value->is_number()) return value->get<double>();
-    wrong(key, "a number or null");
-    return std::nullopt;
-  }
-  std::optional<Duration> seconds_or_null(const char* key) const {
-    const std::optional<double> value = figure(key);
-    if (!value) return std::nullopt;
-    if (!(std::abs(*value) < kSecondsMax)) {
-      wrong(key, "a number of seconds");
-      return std::nullopt;
-    }
-    return Duration{std::llround(*value * 1e9)};
-  }
-  Duration seconds(const char* key) const {
-    const std::optional<Duration> value = seconds_or_null(key);
-    if (!value) wrong(key, "a number of seconds");
-    return value.value_or(Duration::zero());
-  }
-  Bytes bytes(const char* key) const { return Bytes{number(key)}; }
-  std::optional<Bytes> bytes_or_null(const char* key) const {
-    const Json* value = find(key);
-    if (value != nullptr && value->is_null()) return std::nullopt;
-    return bytes(key);
-  }
-  measure::DurationSummary summary(const char* key) const {
-    const Node node = object(key);
-    return {.count = node.number("count"),
-            .mean = node.seconds_or_null("mean"),
-            .p50 = node.seconds_or_null("p50"),
-            .p95 = node.seconds_or_null("p95"),
-            .p99 = node.seconds_or_null("p99"),
-            .max = node.seconds_or_null("max")};
-  }
-
-  void wrong(const char* key, const std::string& right) const {
-    complain(path_ + "." + key + " must be " + right);
-  }
-
- private:
-  const Json* find(const char* key) const {
-    const auto found = json_.find(key);
-    return found == json_.end() ? nullptr : &*found;
-  }
-  void complain(std::string what) const {
-    if (error_.empty()) error_ = std::move(what);
-  }
-
-  const Json& json_;
-  std::string path_;
-  std::string& error_;
-};
+using Node = SummaryNode;
 
 CollectiveSummary read_collective(const Node& node) {
   return {.kind = node.text("kind"),
@@ -163,24 +24,80 @@ CollectiveSummary read_collective(const Node& node) {
           .busbw_bytes_per_second = node.figure("busbw_bytes_per_second")};
 }
 
+Stage read_stage(const Node& node) {
+  const auto stage = plan::stage_from(node.text("stage"));
+  if (!stage) node.wrong("stage", "before, during or after");
+  return stage.value_or(Stage::before);
+}
+
+Wait read_wait(const Node& node) {
+  const std::string what = node.text("for");
+  if (what != "credit" && what != "message") node.wrong("for", "credit or message");
+  return {.waiting = Rank{node.small_number("rank")},
+          .awaited = Rank{node.small_number("awaited")},
+          .for_credit = what == "credit",
+          .time = node.seconds("seconds")};
+}
+
+StageFigures read_stage_figures(const Node& node) {
+  return {.stage = read_stage(node),
+          .begin = node.small_number("begin"),
+          .end = node.small_number("end"),
+          .time = node.summary("time_seconds"),
+          .tail = node.seconds_or_null("tail_seconds"),
+          .times_before = node.figure("times_before"),
+          .waits = node.list("waits", read_wait)};
+}
+
+std::optional<Reached> read_reached(const Node& node, const char* key) {
+  if (node.is_null(key)) return std::nullopt;
+  const Node reached = node.object(key);
+  return Reached{.iteration = reached.small_number("iteration"),
+                 .iterations = reached.small_number("iterations"),
+                 .time = reached.seconds("seconds")};
+}
+
+StageComparison read_stages(const Node& node) {
+  StageComparison comparison;
+  const auto figures = node.list("figures", read_stage_figures);
+  for (std::size_t i = 0; i < comparison.stages.size(); ++i) {
+    const bool there =
+        figures.size() == comparison.stages.size() && figures[i].stage == static_cast<Stage>(i);
+    if (!there) {
+      node.wrong("figures", "a list of the stages before, during and after");
+      break;
+    }
+    comparison.stages[i] = figures[i];
+  }
+  comparison.noticed = read_reached(node, "noticed");
+  comparison.recovered = read_reached(node, "recovered");
+  const double within = node.figure("recovered_within").value_or(-1);
+  if (!(within >= 0 && within <= 1)) node.wrong("recovered_within", "a number from 0 to 1");
+  comparison.recovered_within.millionths = static_cast<std::uint32_t>(
+      std::lround(std::clamp(within, 0.0, 1.0) * fault::Fraction::kWhole));
+  return comparison;
+}
+
 JobSummary read_job(const Node& node) {
   const Node iterations = node.object("iterations");
   const Node ops = node.object("ops");
   const Node bytes = node.object("bytes");
-  return {.name = node.text("name"),
-          .profile_identity = node.text("profile_identity"),
-          .ranks = node.small_number("ranks"),
-          .iterations_planned = iterations.small_number("planned"),
-          .iterations_completed = iterations.small_number("completed"),
-          .iteration_time = iterations.summary("time_seconds"),
-          .iteration_waited = iterations.summary("waited_seconds"),
-          .ops_planned = ops.number("planned"),
-          .ops_completed = ops.number("completed"),
-          .bytes_planned = bytes.bytes("planned"),
-          .bytes_sent = bytes.bytes("sent"),
-          .bytes_received = bytes.bytes("received"),
-          .bytes_local = bytes.bytes("local"),
-          .collectives = node.list("collectives", read_collective)};
+  JobSummary job{.name = node.text("name"),
+                 .profile_identity = node.text("profile_identity"),
+                 .ranks = node.small_number("ranks"),
+                 .iterations_planned = iterations.small_number("planned"),
+                 .iterations_completed = iterations.small_number("completed"),
+                 .iteration_time = iterations.summary("time_seconds"),
+                 .iteration_waited = iterations.summary("waited_seconds"),
+                 .ops_planned = ops.number("planned"),
+                 .ops_completed = ops.number("completed"),
+                 .bytes_planned = bytes.bytes("planned"),
+                 .bytes_sent = bytes.bytes("sent"),
+                 .bytes_received = bytes.bytes("received"),
+                 .bytes_local = bytes.bytes("local"),
+                 .collectives = node.list("collectives", read_collective)};
+  if (node.has("stages")) job.stages = read_stages(node.object("stages"));
+  return job;
 }
 
 measure::CounterRise read_counter_rise(const Node& node) {
@@ -221,6 +138,13 @@ measure::Backlog read_backlog(const Node& node) {
   return {.rate = BitRate{node.number("rate_bits_per_second")}, .bytes = node.bytes("bytes")};
 }
 
+StageBursts read_stage_bursts(const Node& node) {
+  return {.stage = read_stage(node),
+          .length = node.seconds("length_seconds"),
+          .total = node.bytes("bytes"),
+          .peak_to_mean = node.list("peak_to_mean", read_peak_to_mean)};
+}
+
 BurstSummary read_burst(const Node& node) {
   BurstSummary burst{.host = node.text("host"),
                      .nic = node.text("nic"),
@@ -234,6 +158,7 @@ BurstSummary read_burst(const Node& node) {
   if (!source) node.wrong("drain_rate_source", "line_rate or peak_bin");
   burst.statistics.drain_rate_source = source.value_or(measure::DrainRateSource::line_rate);
   burst.statistics.backlog = node.list("backlog", read_backlog);
+  if (node.has("stages")) burst.stages = node.list("stages", read_stage_bursts);
   return burst;
 }
 
@@ -267,14 +192,26 @@ FaultSpellSummary read_spell(const Node& node) {
 }
 
 FaultSummary read_fault(const Node& node) {
-  return {.name = node.text("name"),
-          .kind = node.text("kind"),
-          .mechanism = node.text("mechanism"),
-          .what = node.text("what"),
-          .when = node.text("when"),
-          .messages = node.number("messages"),
-          .hit = node.number("hit"),
-          .spells = node.list("spells", read_spell)};
+  FaultSummary fault{.name = node.text("name"),
+                     .kind = node.text("kind"),
+                     .mechanism = node.text("mechanism"),
+                     .what = node.text("what"),
+                     .when = node.text("when"),
+                     .messages = node.number("messages"),
+                     .hit = node.number("hit"),
+                     .spells = node.list("spells", read_spell)};
+  if (!node.has("found")) return fault;  // of an earlier version
+  const std::optional<Found> found = found_from(node.text("found"));
+  if (!found) node.wrong("found", "yes, no or not_applicable");
+  fault.found = found.value_or(Found::not_applicable);
+  if (!node.is_null("suspect")) fault.suspect = node.small_number("suspect");
+  fault.confidence = node.figure("confidence");
+  fault.finding = node.text_or_null("finding");
+  return fault;
+}
+
+TimelineEvent read_event(const Node& node) {
+  return {.at = node.seconds("at_seconds"), .event = node.text("event"), .text = node.text("text")};
 }
 
 SuspectSummary read_suspect(const Node& node) {
@@ -316,6 +253,7 @@ Summary read(const Node& node) {
   summary.bursts = node.list("bursts", read_burst);
   summary.transport = read_transport(node.object("transport"));
   if (node.has("faults")) summary.faults = node.list("faults", read_fault);
+  if (node.has("timeline")) summary.timeline = node.list("timeline", read_event);
   return summary;
 }
 

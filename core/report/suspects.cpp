@@ -113,13 +113,16 @@ SuspectSummary named(const plan::Plan& plan, const Suspect& suspect) {
 
 }  // namespace
 
-std::optional<std::vector<SuspectSummary>> suspects_of(
-    const plan::Plan& plan, const diagnosis::Observations& observations) {
+std::optional<std::vector<Suspect>> suspects_of(const diagnosis::Observations& observations) {
   if (observations.windows.empty()) return std::nullopt;
+  return diagnosis::find_suspects(observations);
+}
+
+std::optional<std::vector<SuspectSummary>> in_names(
+    const plan::Plan& plan, const std::optional<std::vector<Suspect>>& suspects) {
+  if (!suspects) return std::nullopt;
   std::vector<SuspectSummary> result;
-  for (const Suspect& suspect : diagnosis::find_suspects(observations)) {
-    result.push_back(named(plan, suspect));
-  }
+  for (const Suspect& suspect : *suspects) result.push_back(named(plan, suspect));
   return result;
 }
 

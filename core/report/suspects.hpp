@@ -9,8 +9,12 @@
 
 namespace rehearsal::report {
 
-/// Whom the measurements point at, in names and sentences; nothing: nothing was measured.
-std::optional<std::vector<SuspectSummary>> suspects_of(const plan::Plan& plan,
-                                                       const diagnosis::Observations& observations);
+/// Whom the measurements point at; nothing: nothing was measured.
+std::optional<std::vector<diagnosis::Suspect>> suspects_of(
+    const diagnosis::Observations& observations);
+
+/// The same in names and sentences.
+std::optional<std::vector<SuspectSummary>> in_names(
+    const plan::Plan& plan, const std::optional<std::vector<diagnosis::Suspect>>& suspects);
 
 }  // namespace rehearsal::report

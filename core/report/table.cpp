@@ -6,6 +6,7 @@
 
 #include "core/base/table.hpp"
 #include "core/base/units.hpp"
+#include "core/report/timeline.hpp"
 
 namespace rehearsal::report {
 namespace {
@@ -16,6 +17,8 @@ constexpr std::string_view kIndent = "  ";
 constexpr std::size_t kBurstRowsMax = 16;
 constexpr std::size_t kSuspectRowsMax = 4;
 constexpr std::size_t kCollectiveRowsMax = 40;
+// The window by which the bursts of stages are compared; all are in summary.json.
+constexpr Duration kStageWindow = std::chrono::milliseconds{5};
 
 std::string shown(const std::optional<Duration>& duration) {
   return duration ? format_duration(*duration) : std::string(kAbsent);
@@ -107,6 +110,9 @@ std::string verdict_lines(const Summary& summary, bool colour) {
   text += "  plan " + summary.plan_hash.substr(0, 12) + "\n";
   for (const std::string& reason : summary.reasons) text += wrapped(reason, kIndent, kIndent);
   text += suspect_lines(summary);
+  for (const FaultSummary& fault : summary.faults) {
+    if (fault.found != Found::not_applicable) text += wrapped(fault.finding, kIndent, kIndent);
+  }
   for (const std::string& warning : summary.warnings) {
     text += wrapped("Note: " + warning, kIndent, kIndent);
   }
@@ -228,6 +234,32 @@ std::string burst_lines(const Summary& summary) {
          (coarse ? "~ bins are wider than a tenth of the window\n" : "");
 }
 
+// What a burst's sharpest window was before, during and after, where there were stages.
+std::string stage_burst_lines(const Summary& summary) {
+  using enum Table::Align;
+  Table table({{"peak to mean in stages"},
+               {"NIC"},
+               {"direction"},
+               {"window", right},
+               {"before", right},
+               {"during", right},
+               {"after", right}});
+  for (const BurstSummary* burst : shown_bursts(summary)) {
+    if (burst->stages.empty()) continue;
+    std::vector<std::string> cells = {burst->host, burst->nic, burst->direction,
+                                      format_duration_exact(kStageWindow)};
+    cells.resize(7, std::string(kAbsent));
+    for (const StageBursts& stage : burst->stages) {
+      for (const measure::PeakToMean& figure : stage.peak_to_mean) {
+        if (figure.window == kStageWindow)
+          cells[4 + static_cast<std::size_t>(stage.stage)] = shown_ratio(figure);
+      }
+    }
+    table.add(std::move(cells));
+  }
+  return table.rows() == 0 ? "" : "\n" + table.text();
+}
+
 std::string note_lines(const TransportSummary& transport) {
   std::string text = "How these figures were taken\n";
   for (const std::string& note : transport.notes) text += wrapped(note, "    ", "  - ");
@@ -249,6 +281,10 @@ std::string summary_table(const Summary& summary, bool colour) {
   text += "\n" + byte_lines(summary);
   if (!summary.bursts.empty()) text += "\n" + burst_lines(summary);
   if (!summary.faults.empty()) text += "\n" + fault_lines(summary.faults);
+  if (!summary.timeline.empty()) text += "\n" + timeline_lines(summary.timeline);
+  for (const JobSummary& job : summary.jobs)
+    if (job.stages) text += "\n" + stage_table(*job.stages, job.name);
+  text += stage_burst_lines(summary);
   text += "\n" + note_lines(summary.transport);
   return text;
 }

@@ -8,6 +8,8 @@
 #include "core/base/text.hpp"
 #include "core/base/units.hpp"
 #include "core/plan/checks.hpp"
+#include "core/plan/expectations.hpp"
+#include "core/report/fault_expectations.hpp"
 #include "core/report/summary.hpp"
 
 namespace rehearsal::report {
@@ -98,12 +100,6 @@ std::vector<std::string> shortfalls(const Summary& figures) {
   return reasons;
 }
 
-struct Checked {
-  enum class Outcome { met, missed, not_measured };
-  Outcome outcome = Outcome::met;
-  std::string reason;
-};
-
 Checked at_most(const std::string& what, const std::optional<Duration>& value, Duration limit) {
   const std::string expected = "expected at most " + format_duration(limit) + ".";
   if (!value) return {Checked::Outcome::not_measured, what + " was not measured, " + expected};
@@ -135,7 +131,10 @@ Checked busbw_at_least(const JobSummary& job, profile::OpKind kind, BitRate limi
           what + " (" + format_bytes(largest) + ") is " + format_bit_rate(*slowest * 8) + expected};
 }
 
-std::vector<Checked> check(const plan::Expectation& expectation, const Summary& figures) {
+std::vector<Checked> check(const plan::Expectation& expectation, const Summary& figures,
+                           std::span<const StagedJob> jobs) {
+  if (expectation.metric == "found") return check_found(expectation, figures.faults);
+  if (plan::needs_stages(expectation)) return check_stages(expectation, jobs);
   if (expectation.metric == "start_skew_max") {
     return {at_most("Start skew (max)", figures.sync.start_skew.max, expectation.at_most)};
   }
@@ -228,7 +227,8 @@ std::optional<Verdict> verdict_from(std::string_view name) { return value_named(
 
 int exit_code(Verdict verdict) { return static_cast<int>(verdict); }
 
-Judgement judge(const plan::Plan& plan, const RunMeasurements& run, const Summary& figures) {
+Judgement judge(const plan::Plan& plan, const RunMeasurements& run, const Summary& figures,
+                std::span<const StagedJob> jobs) {
   const std::vector<std::string> short_of = shortfalls(figures);
   if (auto reasons = obstacles(run, figures); !reasons.empty()) {
     append(reasons, short_of);
@@ -237,12 +237,14 @@ Judgement judge(const plan::Plan& plan, const RunMeasurements& run, const Summar
 
   std::vector<std::string> missed = short_of;
   std::vector<std::string> not_measured;
+  std::vector<std::string> met;  // of faults, as these are what such a drill is about
   for (const plan::Expectation& expectation : plan.expectations) {
-    for (Checked& checked : check(expectation, figures)) {
-      if (checked.outcome == Checked::Outcome::missed) missed.push_back(std::move(checked.reason));
-      if (checked.outcome == Checked::Outcome::not_measured) {
-        not_measured.push_back(std::move(checked.reason));
-      }
+    for (Checked& checked : check(expectation, figures, jobs)) {
+      if (checked.reason.empty()) continue;
+      auto& reasons = checked.outcome == Checked::Outcome::missed         ? missed
+                      : checked.outcome == Checked::Outcome::not_measured ? not_measured
+                                                                          : met;
+      reasons.push_back(std::move(checked.reason));
     }
   }
   const std::vector<std::string> passed_limits = limits_passed(figures);
@@ -250,10 +252,11 @@ Judgement judge(const plan::Plan& plan, const RunMeasurements& run, const Summar
                           : !not_measured.empty()  ? Verdict::unknown
                           : !passed_limits.empty() ? Verdict::warn
                                                    : Verdict::pass;
-  if (verdict == Verdict::pass) return {verdict, {all_done(plan, figures)}};
   std::vector<std::string> reasons = std::move(missed);
   append(reasons, std::move(not_measured));
   append(reasons, passed_limits);
+  if (verdict == Verdict::pass) reasons.push_back(all_done(plan, figures));
+  append(reasons, std::move(met));
   return {.verdict = verdict, .reasons = std::move(reasons)};
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 
 namespace rehearsal::report {
 
+struct StagedJob;
 struct Summary;
 
 enum class Verdict : std::uint8_t {
@@ -30,7 +32,9 @@ struct Judgement {
   std::vector<std::string> reasons = {};  ///< sentences, the gravest first; never empty
 };
 
-/// Judges a run by what the plan asked for; `figures` has everything but verdict and reasons.
-Judgement judge(const plan::Plan& plan, const RunMeasurements& run, const Summary& figures);
+/// Judges a run by what the plan asked for; `figures` has everything but verdict and reasons,
+/// `jobs` (one for each of the plan's) what expectations of stages are judged by.
+Judgement judge(const plan::Plan& plan, const RunMeasurements& run, const Summary& figures,
+                std::span<const StagedJob> jobs);
 
 }  // namespace rehearsal::report

@@ -61,22 +61,10 @@ class MessageFaults : public SystemCluster {
     std::ranges::sort(times);
     return times.empty() ? 0 : times[times.size() / 2];
   }
-
-  /// Shapes what every host's rail0 receives, at the bridge. False: the kernel cannot.
-  bool shape() {
-    for (std::uint32_t host = 1; host <= kHosts; ++host) {
-      const std::string port = "d" + std::to_string(10 + host) + "r0";  // as scripts/cluster does
-      Program tc{bridge_command({"/usr/sbin/tc", "qdisc", "add", "dev", port, "root", "tbf", "rate",
-                                 kShapedRate, "burst", "32k", "latency", "400ms"}),
-                 folder() / (port + "-tc.log")};
-      if (tc.wait() != 0) return false;
-    }
-    return true;
-  }
 };
 
 TEST_F(MessageFaults, ANicAtAHalfAndAQuarterSlowsItsRingAsManyTimesAndNobodyElse) {
-  if (!shape()) GTEST_SKIP() << "SKIP: this kernel has no tbf";
+  if (!shape(kShapedRate)) GTEST_SKIP() << "SKIP: this kernel has no tbf";
   const json report = run(rings("rate", 12, "4MiB",
                                 std::string(R"(faults:
   - name: cut

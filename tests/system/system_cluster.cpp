@@ -213,4 +213,15 @@ nlohmann::json SystemCluster::summary(const fs::path& run_folder) {
   return json;
 }
 
+bool SystemCluster::shape(const std::string& rate) {
+  for (std::uint32_t host = 1; host <= kHosts; ++host) {
+    const std::string port = "d" + std::to_string(10 + host) + "r0";  // as scripts/cluster does
+    Program tc{bridge_command({"/usr/sbin/tc", "qdisc", "add", "dev", port, "root", "tbf", "rate",
+                               rate, "burst", "32k", "latency", "400ms"}),
+               folder() / (port + "-tc.log")};
+    if (tc.wait() != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace rehearsal::test

@@ -57,6 +57,10 @@ class SystemCluster : public testing::Test {
   /// Bytes sent through all data interfaces in `window` from now.
   std::uint64_t sent_within(Duration window);
 
+  /// Shapes what every host's rail0 receives, at the bridge, to `rate` as tc writes it ("100mbit").
+  /// False: the kernel cannot.
+  bool shape(const std::string& rate);
+
   /// `command` in the namespace of the bridges.
   std::vector<std::string> bridge_command(const std::vector<std::string>& command) {
     return inside("net", command);

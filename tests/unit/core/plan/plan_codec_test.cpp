@@ -18,8 +18,12 @@ Plan rich_plan() {
   plan.synchronisation = SyncMode::phase;
   plan.seed = 18446744073709551615ULL;
   plan.limits.start_skew = std::chrono::microseconds{10};
-  plan.expectations = {{"iteration_p50", std::chrono::milliseconds{1}, {}},
-                       {"all_reduce_busbw", {}, BitRate{1'000'000}}};
+  plan.expectations = {
+      {"iteration_p50", std::chrono::milliseconds{1}, {}},
+      {"all_reduce_busbw", {}, BitRate{1'000'000}},
+      {.metric = "iteration_p99", .stage = Stage::after, .at_most_of_before = {1'100'000}},
+      {.metric = "recovery", .within = {250'000}, .iterations = 4},
+      {.metric = "found", .of_fault = "cut"}};
   plan.collectives.cross_nic = 0;
   plan.collectives.pxn_level = 1;
   plan.hosts[1].shared_nics = true;
@@ -112,7 +116,7 @@ TEST(PlanCodec, OtherVersionsAndOtherBytesAreNamed) {
                   .message,
               HasSubstr("this is no plan"));
   bytes[15] = 9;
-  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 2"));
+  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 3"));
 }
 
 TEST(PlanCodec, ChecksWhatPlanningWouldHaveChecked) {

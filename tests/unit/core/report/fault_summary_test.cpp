@@ -58,8 +58,8 @@ TEST(FaultSummary, TimesCountFromTheFirstStartOnTheCoordinatorsClock) {
 TEST(FaultSummary, StandsInTheTableAndTheSeries) {
   const Sample sample;
   const std::string table = fault_lines(fault_summaries(sample.plan, sample.run));
-  EXPECT_THAT(table, HasSubstr("never seen"));
-  EXPECT_THAT(table, HasSubstr("cut: 40 of 50 messages hit"));
+  EXPECT_THAT(table, HasSubstr("never on"));
+  EXPECT_THAT(table, HasSubstr("40 of 50"));
   const std::string series = fault_series(sample.plan, sample.run);
   EXPECT_THAT(series, HasSubstr(R"("fault":"cut")"));
   EXPECT_THAT(series, HasSubstr(R"("clock_offset_ns":100000000000)"));

@@ -41,7 +41,7 @@ diagnosis::Observations ring(Duration slow) {
 }
 
 TEST(SuspectSummaries, NameALinkWhoseEndsLookAlike) {
-  const auto suspects = suspects_of(ring_plan(), ring(20ms));
+  const auto suspects = in_names(ring_plan(), suspects_of(ring(20ms)));
   ASSERT_TRUE(suspects);
   ASSERT_EQ(suspects->size(), 1U);
   const SuspectSummary& suspect = suspects->front();
@@ -55,19 +55,19 @@ TEST(SuspectSummaries, NameALinkWhoseEndsLookAlike) {
 }
 
 TEST(SuspectSummaries, AreEmptyWhereNothingStandsOut) {
-  const auto suspects = suspects_of(ring_plan(), ring(11ms));
+  const auto suspects = in_names(ring_plan(), suspects_of(ring(11ms)));
   ASSERT_TRUE(suspects);
   EXPECT_TRUE(suspects->empty());
 }
 
 TEST(SuspectSummaries, AreAbsentWhereNothingWasMeasured) {
-  EXPECT_FALSE(suspects_of(ring_plan(), {}));
+  EXPECT_FALSE(in_names(ring_plan(), suspects_of({})));
 }
 
 TEST(SuspectSummaries, NameARankThatComputesLonger) {
   diagnosis::Observations observations = ring(10ms);
   observations.ranks[1].taken = {15ms, 15ms};
-  const auto suspects = suspects_of(ring_plan(), observations);
+  const auto suspects = in_names(ring_plan(), suspects_of(observations));
   ASSERT_TRUE(suspects);
   ASSERT_EQ(suspects->size(), 1U);
   EXPECT_EQ(suspects->front().place, "rank");
@@ -80,7 +80,7 @@ TEST(SuspectSummaries, TheTableIsGolden) {
   Summary summary = make_report(test::small_plan(), test::small_load(), test::good_run()).summary;
   diagnosis::Observations observations = ring(20ms);
   observations.ranks[1].taken = {15ms, 15ms};
-  summary.suspects = suspects_of(ring_plan(), observations);
+  summary.suspects = in_names(ring_plan(), suspects_of(observations));
   std::string table = summary_table(summary, false);
   summary.suspects->clear();
   table += "\n" + summary_table(summary, false).substr(0, 400);
@@ -90,7 +90,7 @@ TEST(SuspectSummaries, TheTableIsGolden) {
 
 TEST(SuspectSummaries, ComeBackFromJson) {
   Summary summary = make_report(test::small_plan(), test::small_load(), test::good_run()).summary;
-  summary.suspects = suspects_of(ring_plan(), ring(20ms));
+  summary.suspects = in_names(ring_plan(), suspects_of(ring(20ms)));
   const auto back = read_summary(summary_json(summary));
   ASSERT_TRUE(back) << back.error().text();
   EXPECT_EQ(back->suspects, summary.suspects);
