@@ -45,7 +45,8 @@ std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasu
                          .kind = std::string(to_string(fault.what.kind)),
                          .mechanism = std::string(to_string(fault.mechanism)),
                          .what = fault::describe(fault.what),
-                         .when = fault::describe(fault.when)});
+                         .when = fault::describe(fault.when),
+                         .traffic = fault::makes_traffic(fault.what.kind)});
   }
   const std::optional<Instant> start = first_start(run);
   if (!start) return summaries;
@@ -67,6 +68,11 @@ std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasu
       if (effect.fault >= summaries.size()) continue;
       summaries[effect.fault].messages += effect.messages;
       summaries[effect.fault].hit += effect.hit;
+    }
+    for (const measure::BackgroundBytes& bytes : agent.measurements->faults.background) {
+      if (bytes.fault >= summaries.size()) continue;
+      summaries[bytes.fault].background_sent += bytes.sent;
+      summaries[bytes.fault].background_received += bytes.received;
     }
   }
   for (FaultSummary& summary : summaries)
@@ -114,6 +120,9 @@ std::string fault_lines(const std::vector<FaultSummary>& faults) {
     if (fault.messages != 0)
       notes += fault.name + ": " + grouped(fault.hit) + " of " + grouped(fault.messages) +
                " messages hit\n";
+    if (fault.traffic)
+      notes += fault.name + ": " + format_bytes(fault.background_sent) + " sent beside the jobs, " +
+               format_bytes(fault.background_received) + " received\n";
   }
   if (spells > kSpellRowsMax)
     notes += "and " + grouped(spells - kSpellRowsMax) + " times more, in summary.json\n";

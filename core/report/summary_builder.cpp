@@ -151,6 +151,8 @@ std::vector<NicSummary> nic_summaries(const plan::Plan& plan, const plan::Load& 
       if (figures != nullptr) {
         summary.sent = figures->sent;
         summary.received = figures->received;
+        summary.background_sent = figures->background_sent;
+        summary.background_received = figures->background_received;
         summary.device_counters = figures->device_counters;
         summary.counters_span = figures->counters_span;
         if (!host.shared_nics) {
@@ -187,7 +189,7 @@ std::vector<BurstSummary> burst_summaries(const plan::Plan& plan, std::span<cons
   std::vector<BurstSummary> bursts;
   for (const Agent& agent : agents) {
     for (const NicMeasurements& nic : agent.measurements->nics) {
-      if (nic.sent + nic.received == Bytes{0}) continue;
+      if (nic.in_all() == Bytes{0}) continue;
       bursts.push_back(burst_summary(plan, agent, nic, true, gathered));
       bursts.push_back(burst_summary(plan, agent, nic, false, gathered));
     }
@@ -232,7 +234,7 @@ TransportSummary transport_summary(const plan::Plan& plan, std::span<const Agent
     summary.turn_max = std::max(summary.turn_max, facts.turn_max);
     for (const std::string& line : facts.bound)
       summary.bound.push_back(plan.hosts[agent.host.value].host + ": " + line);
-    for (const NicMeasurements& nic : agent.measurements->nics) moved += nic.sent + nic.received;
+    for (const NicMeasurements& nic : agent.measurements->nics) moved += nic.in_all();
   }
   summary.congestion_control = words_of(congestion_controls);
   summary.receive = words_of(receives);
