@@ -17,6 +17,7 @@ struct FlowOptions {
   std::string format = "jsonl";
   bool on_wire = false;
   bool per_nic = false;
+  bool background = false;
   bool without_cluster = false;
 };
 
@@ -49,6 +50,9 @@ Result<void> show_flows(const std::string& coordinator, const FlowOptions& optio
   if (options.per_nic) {
     std::string text = plan::nic_totals(local.plan, local.load, format);
     print(text);
+  } else if (options.background) {
+    std::string text = plan::background_lines(local.plan, format);
+    print(text);
   } else {
     print_flows(local.plan, format, options.on_wire);
   }
@@ -63,7 +67,12 @@ void add_flows_command(CLI::App& app, Context& context) {
       "flows", "list the messages of one iteration of a drill, from rank to rank; sends none");
   command->add_option("DRILL", options->drill, "the drill, a YAML file")->required();
   command->add_flag("--on-wire", options->on_wire, "only messages between hosts");
-  command->add_flag("--per-nic", options->per_nic, "instead of messages, the bytes of every NIC");
+  CLI::Option* per_nic = command->add_flag("--per-nic", options->per_nic,
+                                           "instead of messages, the bytes of every NIC");
+  command
+      ->add_flag("--background", options->background,
+                 "instead of messages, the flows that faults make beside the jobs")
+      ->excludes(per_nic);
   command->add_option("--format", options->format, "jsonl or csv")
       ->check(CLI::IsMember({"jsonl", "csv"}))
       ->capture_default_str();

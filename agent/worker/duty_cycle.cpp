@@ -4,6 +4,7 @@
 
 #include "agent/worker/data_transport.hpp"
 #include "core/base/check.hpp"
+#include "core/replay/crash_schedule.hpp"
 #include "core/replay/fault_log.hpp"
 #include "core/replay/post.hpp"
 
@@ -12,37 +13,23 @@ namespace rehearsal::agent {
 using replay::Completion;
 using replay::Replayer;
 
-namespace {
-
-fault::Schedule crashes_of(const plan::Plan& plan, HostIndex host) {
-  std::vector<fault::Schedule::Entry> entries;
-  for (std::uint32_t i = 0; i < plan.faults.size(); ++i) {
-    const fault::PlannedFault& fault = plan.faults[i];
-    if (fault.what.kind != fault::Kind::crash ||
-        std::ranges::find(fault.places, host, &fault::Place::host) == fault.places.end())
-      continue;
-    entries.push_back({.fault = i, .when = fault.when, .phase = fault.phase, .job = fault.job});
-  }
-  return fault::Schedule(std::move(entries));
-}
-
-}  // namespace
-
 DutyCycle::DutyCycle(std::shared_ptr<const plan::Plan> plan, HostIndex host)
     : plan_(std::move(plan)),
       host_(host),
       wiring_(wire(*plan_, host)),
-      measurement_(*plan_, host, wiring_.seats),
+      measurement_(*plan_, host, wiring_.ranks),
       fabric_({.latency = plan_->local.latency,
                .rate = plan_->local.rate,
                .sharing = replay::MemoryFabric::Sharing::rank_pair}),
       local_(fabric_),
-      crashes_(crashes_of(*plan_, host)),
-      inboxes_(wiring_.seats.size()),
-      collected_(wiring_.seats.size()) {
-  replayers_.reserve(wiring_.seats.size());
-  for (const Seat& seat : wiring_.seats)
-    replayers_.emplace_back(*plan_, seat.job, seat.rank, wiring_.connections);
+      crashes_(replay::crash_schedule(*plan_, host)),
+      inboxes_(wiring_.ranks.size()),
+      collected_(wiring_.ranks.size()) {
+  replayers_.reserve(wiring_.ranks.size());
+  for (const LocalRank& here : wiring_.ranks)
+    replayers_.emplace_back(*plan_, here.job, here.rank, wiring_.connections);
+  if (replay::BackgroundTraffic::needed(wiring_.connections))
+    background_.emplace(*plan_, wiring_.connections);
 }
 
 DutyCycle::~DutyCycle() = default;
@@ -68,18 +55,18 @@ Result<std::unique_ptr<DutyCycle>> DutyCycle::create(std::shared_ptr<const plan:
 
 Result<std::vector<coordination::KeyedAddress>> DutyCycle::open() {
   std::vector<coordination::KeyedAddress> addresses;
-  addresses.reserve(wiring_.connections.incoming.size());
-  for (const plan::ConnectionSpec& spec : wiring_.connections.incoming) {
-    auto address = transport_->open(spec);
+  addresses.reserve(wiring_.incoming_by_key.size());
+  for (const auto& [key, index] : wiring_.incoming_by_key) {
+    auto address = transport_->open(wiring_.routes[index.value].spec);
     if (!address)
-      return Failure{address.error().within("opening " + wiring_.describe(*plan_, spec.index))};
-    addresses.push_back({spec.key, std::move(*address)});
+      return Failure{address.error().within("opening " + wiring_.describe(*plan_, index))};
+    addresses.push_back({key, std::move(*address)});
   }
-  for (const plan::ConnectionSpec& spec : wiring_.connections.outgoing) {
-    auto address = transport_->offer(spec);
+  for (const auto& [key, index] : wiring_.outgoing_by_key) {
+    auto address = transport_->offer(wiring_.routes[index.value].spec);
     if (!address)
-      return Failure{address.error().within("preparing " + wiring_.describe(*plan_, spec.index))};
-    if (!address->empty()) addresses.push_back({spec.key, std::move(*address)});
+      return Failure{address.error().within("preparing " + wiring_.describe(*plan_, index))};
+    if (!address->empty()) addresses.push_back({key, std::move(*address)});
   }
   for (const plan::ConnectionSpec& spec : wiring_.connections.local) {
     ASSIGN_OR_RETURN(const replay::Address address, local_.open(spec));
@@ -102,16 +89,16 @@ Result<void> DutyCycle::connect(const std::vector<coordination::KeyedAddress>& a
 
 Result<void> DutyCycle::connect(ConnectionIndex connection, const replay::Address& address) {
   const Route& route = wiring_.routes[connection.value];
-  const bool sends = route.source != kNoSeat;
-  const auto done =
-      sends ? transport_->connect(route.spec, address) : transport_->accept(route.spec, address);
+  const auto done = route.outgoing ? transport_->connect(route.spec, address)
+                                   : transport_->accept(route.spec, address);
   if (done) return {};
   return Failure{done.error().within("connecting " + wiring_.describe(*plan_, connection) +
-                                     (sends ? " to host " : " from host ") +
+                                     (route.outgoing ? " to host " : " from host ") +
                                      plan_->hosts[route.peer.value].host)};
 }
 
 bool DutyCycle::connected() const noexcept {
+  if (background_ && !background_->connected()) return false;
   return std::ranges::all_of(replayers_, [](const Replayer& r) { return r.connected(); });
 }
 
@@ -124,6 +111,7 @@ void DutyCycle::start_step(std::uint32_t iteration, std::uint32_t phase, Instant
 bool DutyCycle::start_if_due(Instant now) noexcept {
   if (!appointment_ || now < *appointment_) return false;
   if (faulted_ != nullptr) faulted_->schedule().start(*appointment_);
+  if (background_) background_->schedule().start(*appointment_);
   crashes_.start(*appointment_);
   for (Replayer& replayer : replayers_) replayer.start(iteration_, phase_, *appointment_, now);
   if (!started_) measurement_.start(*appointment_);
@@ -139,11 +127,12 @@ bool DutyCycle::turn(Instant now) noexcept {
   bool moved = starts;
   if (transport_ != nullptr) moved |= take_completions(*transport_, now);
   moved |= take_completions(local_, now);
-  for (SeatIndex seat = 0; seat < replayers_.size(); ++seat) {
-    if (starts || inboxes_[seat].count > 0 || replayers_[seat].next_deadline() <= now ||
-        !replayers_[seat].requests().empty())
-      moved |= run(seat, now);
+  for (LocalRankIndex rank = 0; rank < replayers_.size(); ++rank) {
+    if (starts || inboxes_[rank].count > 0 || replayers_[rank].next_deadline() <= now ||
+        !replayers_[rank].requests().empty())
+      moved |= run(rank, now);
   }
+  if (background_) moved |= run_background(now);
   if (running_ && std::ranges::all_of(replayers_, [](const Replayer& r) { return r.idle(); })) {
     running_ = false;
     step_done_ = true;
@@ -159,6 +148,11 @@ bool DutyCycle::take_completions(replay::Transport& transport, Instant now) noex
   for (std::size_t i = 0; i < count; ++i) {
     const Completion& completion = batch_[i];
     const Route& route = wiring_.routes[completion.connection.value];
+    if (route.background) {
+      const bool may_go = completion.kind == Completion::Kind::failed && finished();
+      if (!may_go) background_inbox_.completions[background_inbox_.count++] = completion;
+      continue;
+    }
     switch (completion.kind) {
       case Completion::Kind::sent:
       case Completion::Kind::credit:
@@ -171,8 +165,8 @@ bool DutyCycle::take_completions(replay::Transport& transport, Instant now) noex
         if (finished()) break;  // the peer may go now
         [[fallthrough]];
       case Completion::Kind::connected:
-        if (route.source != kNoSeat) stage(route.source, completion);
-        if (route.destination != kNoSeat && route.destination != route.source)
+        if (route.source != kNoLocalRank) stage(route.source, completion);
+        if (route.destination != kNoLocalRank && route.destination != route.source)
           stage(route.destination, completion);
         break;
     }
@@ -180,14 +174,14 @@ bool DutyCycle::take_completions(replay::Transport& transport, Instant now) noex
   return count > 0;
 }
 
-void DutyCycle::stage(SeatIndex seat, const Completion& completion) noexcept {
-  Inbox& inbox = inboxes_[seat];
+void DutyCycle::stage(LocalRankIndex rank, const Completion& completion) noexcept {
+  Inbox& inbox = inboxes_[rank];
   inbox.completions[inbox.count++] = completion;
 }
 
-bool DutyCycle::run(SeatIndex seat, Instant now) noexcept {
-  Replayer& replayer = replayers_[seat];
-  Inbox& inbox = inboxes_[seat];
+bool DutyCycle::run(LocalRankIndex rank, Instant now) noexcept {
+  Replayer& replayer = replayers_[rank];
+  Inbox& inbox = inboxes_[rank];
   if (inbox.count > 0) replayer.on(std::span(inbox.completions).first(inbox.count), now);
   inbox.count = 0;
   replayer.advance(now);
@@ -195,11 +189,25 @@ bool DutyCycle::run(SeatIndex seat, Instant now) noexcept {
   return post(replayer, now);
 }
 
+/// After the ranks, so that it knows where they are.
+bool DutyCycle::run_background(Instant now) noexcept {
+  const bool heard = background_inbox_.count > 0;
+  background_->on(std::span(background_inbox_.completions).first(background_inbox_.count));
+  background_inbox_.count = 0;
+  if (started_ && finished()) background_->end(now);
+  background_->advance(now);
+  const std::size_t done =
+      background_->requests().empty() ? 0 : transport_->post(background_->requests(), now);
+  background_->accepted(done);
+  return heard || done > 0;
+}
+
 /// Edges come before the messages that follow them.
 void DutyCycle::tell_faults(const Replayer& replayer) noexcept {
-  if (faulted_ == nullptr && crashes_.size() == 0) return;
+  if (faulted_ == nullptr && !background_ && crashes_.size() == 0) return;
   const auto [iteration, phase] = replayer.position();
   if (faulted_ != nullptr) faulted_->schedule().edge(replayer.job(), iteration, phase);
+  if (background_) background_->schedule().edge(replayer.job(), iteration, phase);
   crashes_.edge(replayer.job(), iteration, phase);
 }
 
@@ -221,16 +229,17 @@ bool DutyCycle::post(Replayer& replayer, Instant now) noexcept {
 }
 
 void DutyCycle::collect_iterations() noexcept {
-  for (SeatIndex seat = 0; seat < replayers_.size(); ++seat) {
-    if (replayers_[seat].iterations_done() == collected_[seat]) continue;
-    collected_[seat] = replayers_[seat].iterations_done();
-    measurement_.collect(replayers_[seat]);
+  for (LocalRankIndex rank = 0; rank < replayers_.size(); ++rank) {
+    if (replayers_[rank].iterations_done() == collected_[rank]) continue;
+    collected_[rank] = replayers_[rank].iterations_done();
+    measurement_.collect(replayers_[rank]);
   }
 }
 
 Instant DutyCycle::next_deadline() const noexcept {
   Instant deadline = std::min(local_.wakeup().deadline, crashes_.next_change());
   if (transport_ != nullptr) deadline = std::min(deadline, transport_->wakeup().deadline);
+  if (background_) deadline = std::min(deadline, background_->next_deadline());
   for (const Replayer& replayer : replayers_)
     deadline = std::min(deadline, replayer.next_deadline());
   return deadline;
@@ -259,17 +268,20 @@ bool DutyCycle::only_waits(Instant now) const noexcept {
 }
 
 bool DutyCycle::failed() const noexcept {
+  if (background_ && background_->failure()) return true;
   return std::ranges::any_of(replayers_, [](const Replayer& r) { return r.failure().has_value(); });
 }
 
 std::string DutyCycle::failure() const {
-  for (const Replayer& replayer : replayers_) {
-    const auto& failure = replayer.failure();
-    if (!failure) continue;
-    const Route& route = wiring_.routes[failure->connection.value];
-    return wiring_.describe(*plan_, failure->connection) + ", host " +
-           plan_->hosts[route.peer.value].host + ": " + std::string(failure->reason);
-  }
+  const auto text = [&](ConnectionIndex connection, std::string_view reason) {
+    const Route& route = wiring_.routes[connection.value];
+    return wiring_.describe(*plan_, connection) + ", host " + plan_->hosts[route.peer.value].host +
+           ": " + std::string(reason);
+  };
+  for (const Replayer& replayer : replayers_)
+    if (const auto& failure = replayer.failure()) return text(failure->connection, failure->reason);
+  if (background_ && background_->failure())
+    return text(background_->failure()->connection, background_->failure()->reason);
   return {};
 }
 
@@ -284,6 +296,8 @@ std::vector<HostIndex> DutyCycle::waiting_for() const {
     for (const Rank rank : replayer.waiting_for())
       add(plan_->jobs[replayer.job().value].bindings[rank.value].host);
   }
+  if (background_ && background_->failure())
+    return {wiring_.routes[background_->failure()->connection.value].peer};
   std::ranges::sort(hosts);
   return hosts;
 }
@@ -304,6 +318,7 @@ std::string DutyCycle::encode_measurements(Duration turn_max, const std::string&
   measure::FaultMeasurements faults;
   if (faulted_ != nullptr) replay::log_faults(*faulted_, now_, Duration::zero(), faults);
   for (Replayer& replayer : replayers_) replay::log_faults(replayer, now_, faults);
+  if (background_) replay::log_faults(*background_, now_, Duration::zero(), faults);
   return measurement_.encode(replayers_, transport_.get(), turn_max, place, std::move(faults));
 }
 

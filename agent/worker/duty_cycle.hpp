@@ -14,6 +14,7 @@
 #include "core/coordination/agent_session.hpp"
 #include "core/fault/schedule.hpp"
 #include "core/plan/plan.hpp"
+#include "core/replay/background_traffic.hpp"
 #include "core/replay/faulted_transport.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
@@ -92,8 +93,9 @@ class DutyCycle {
   Result<void> connect(ConnectionIndex connection, const replay::Address& address);
   bool start_if_due(Instant now) noexcept;
   bool take_completions(replay::Transport& transport, Instant now) noexcept;
-  void stage(SeatIndex seat, const replay::Completion& completion) noexcept;
-  bool run(SeatIndex seat, Instant now) noexcept;
+  void stage(LocalRankIndex rank, const replay::Completion& completion) noexcept;
+  bool run(LocalRankIndex rank, Instant now) noexcept;
+  bool run_background(Instant now) noexcept;
   bool post(replay::Replayer& replayer, Instant now) noexcept;
   void tell_faults(const replay::Replayer& replayer) noexcept;
   void collect_iterations() noexcept;
@@ -106,11 +108,13 @@ class DutyCycle {
   replay::MemoryTransport local_;
   std::unique_ptr<replay::Transport> transport_;  // null: loopback
   replay::FaultedTransport* faulted_ = nullptr;   // transport_, if the plan has faults for it
+  std::optional<replay::BackgroundTraffic> background_;  // if the plan's faults make some here
+  Inbox background_inbox_;
   fault::Schedule crashes_;
   Instant now_;                              // of the last turn
-  std::vector<replay::Replayer> replayers_;  // by SeatIndex
-  std::vector<Inbox> inboxes_;               // by SeatIndex
-  std::vector<std::uint32_t> collected_;     // iterations whose records were taken, by SeatIndex
+  std::vector<replay::Replayer> replayers_;  // by LocalRankIndex
+  std::vector<Inbox> inboxes_;               // by LocalRankIndex
+  std::vector<std::uint32_t> collected_;  // iterations whose records were taken, by LocalRankIndex
   std::array<replay::Completion, kBatch> batch_;
 
   std::optional<Instant> appointment_;

@@ -9,12 +9,12 @@ namespace {
 constexpr std::size_t kBins = std::size_t{1} << 18;
 static_assert(kBins <= measure::kBinsMax);
 
-measure::AgentReducer make_reducer(const plan::Plan& plan, std::span<const Seat> seats) {
+measure::AgentReducer make_reducer(const plan::Plan& plan, std::span<const LocalRank> ranks) {
   std::vector<measure::ReducedJob> jobs;
-  for (const Seat& seat : seats) {
-    if (jobs.empty() || jobs.back().job != seat.job)
-      jobs.push_back({.job = seat.job, .profile = plan.jobs[seat.job.value].profile, .ranks = {}});
-    jobs.back().ranks.push_back(seat.rank);
+  for (const LocalRank& here : ranks) {
+    if (jobs.empty() || jobs.back().job != here.job)
+      jobs.push_back({.job = here.job, .profile = plan.jobs[here.job.value].profile, .ranks = {}});
+    jobs.back().ranks.push_back(here.rank);
   }
   return {jobs,
           {.iterations = plan.iterations,
@@ -35,8 +35,9 @@ std::vector<measure::JobBytes> bytes_by_job(std::span<const replay::Replayer> re
 
 }  // namespace
 
-RunMeasurement::RunMeasurement(const plan::Plan& plan, HostIndex host, std::span<const Seat> seats)
-    : plan_(plan), reducer_(make_reducer(plan, seats)) {
+RunMeasurement::RunMeasurement(const plan::Plan& plan, HostIndex host,
+                               std::span<const LocalRank> ranks)
+    : plan_(plan), reducer_(make_reducer(plan, ranks)) {
   const std::size_t nics = plan.hosts[host.value].nics.size();
   meters_.reserve(nics);
   for (std::size_t nic = 0; nic < nics; ++nic)
@@ -72,8 +73,10 @@ std::string RunMeasurement::encode(std::span<const replay::Replayer> replayers,
     figures.nic = NicIndex{nic};
     figures.sent_series = meters_[nic].sent.series();
     figures.received_series = meters_[nic].received.series();
-    figures.sent = Bytes{figures.sent_series.total()};
-    figures.received = Bytes{figures.received_series.total()};
+    figures.background_sent = Bytes{meters_[nic].background_sent};
+    figures.background_received = Bytes{meters_[nic].background_received};
+    figures.sent = Bytes{figures.sent_series.total()} - figures.background_sent;
+    figures.received = Bytes{figures.received_series.total()} - figures.background_received;
   }
   measurements.transport.kind = to_string(plan_.transport.kind);
   measurements.transport.turn_max = turn_max;

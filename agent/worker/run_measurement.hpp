@@ -18,7 +18,7 @@ namespace rehearsal::agent {
 class RunMeasurement {
  public:
   /// `plan` outlives this.
-  RunMeasurement(const plan::Plan& plan, HostIndex host, std::span<const Seat> seats);
+  RunMeasurement(const plan::Plan& plan, HostIndex host, std::span<const LocalRank> ranks);
 
   /// By NicIndex, for the transport to count into.
   std::span<NicMeter> meters() noexcept { return meters_; }

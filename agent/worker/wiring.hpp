@@ -11,11 +11,11 @@
 namespace rehearsal::agent {
 
 /// Position of a rank among the ranks of this agent.
-using SeatIndex = std::uint32_t;
-inline constexpr SeatIndex kNoSeat = std::numeric_limits<SeatIndex>::max();
+using LocalRankIndex = std::uint32_t;
+inline constexpr LocalRankIndex kNoLocalRank = std::numeric_limits<LocalRankIndex>::max();
 
 /// A rank of a job that lives on this agent.
-struct Seat {
+struct LocalRank {
   JobIndex job;
   Rank rank;
 };
@@ -23,21 +23,24 @@ struct Seat {
 /// What one connection of this agent is about.
 struct Route {
   plan::ConnectionSpec spec;
-  bool local = false;               ///< both ends here
-  SeatIndex source = kNoSeat;       ///< who sends, if here
-  SeatIndex destination = kNoSeat;  ///< who receives, if here
-  HostIndex peer;                   ///< the host at the other end; ourselves if local
+  bool outgoing = false;                      ///< this agent sends
+  bool local = false;                         ///< both ends here
+  bool background = false;                    ///< of a fault, of no rank
+  LocalRankIndex source = kNoLocalRank;       ///< who sends, if a rank here
+  LocalRankIndex destination = kNoLocalRank;  ///< who receives, if a rank here
+  HostIndex peer;                             ///< the host at the other end; ourselves if local
 };
 
 /// Which rank a connection belongs to, and who is at its other end. A value made once.
 struct Wiring {
-  std::vector<Seat> seats;
+  std::vector<LocalRank> ranks;
   plan::Connections connections;
   std::vector<Route> routes;  ///< by ConnectionIndex
   std::map<plan::ConnectionKey, ConnectionIndex> outgoing_by_key;
   std::map<plan::ConnectionKey, ConnectionIndex> incoming_by_key;
 
-  /// "rank 0 to rank 3 of job 'dlrm' (communicator 'world', channel 1)".
+  /// "rank 0 to rank 3 of job 'dlrm' (communicator 'world', channel 1)", "background traffic of
+  /// fault 'incast'".
   std::string describe(const plan::Plan& plan, ConnectionIndex connection) const;
 };
 

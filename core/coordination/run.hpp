@@ -77,6 +77,7 @@ class Run {
   void on_reserved(RunAgent& agent, const protocol::Reserved& message, Instant now);
   /// Channels that a connection of the job may have.
   std::uint32_t channels_max(JobIndex job) const;
+  bool is_channel(const plan::ConnectionKey& key) const;
   Result<void> on_prepared(RunAgent& agent, const protocol::Prepared& message, Instant now);
   void on_connected(RunAgent& agent, const protocol::Connected& message, Instant now);
   void on_step_done(RunAgent& agent, const protocol::StepDone& message, Instant now);

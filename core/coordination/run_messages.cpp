@@ -5,6 +5,7 @@
 #include "core/coordination/messages.hpp"
 #include "core/coordination/run.hpp"
 #include "core/fabric/node.hpp"
+#include "core/plan/background.hpp"
 #include "core/plan/checks.hpp"
 
 namespace rehearsal::coordination {
@@ -110,30 +111,28 @@ std::uint32_t Run::channels_max(JobIndex job) const {
   return std::max(plan().collectives.channels, plan().collectives.point_to_point_channels);
 }
 
+bool Run::is_channel(const plan::ConnectionKey& key) const {
+  if (key.use == plan::ConnectionUse::background) return true;  // its ends say it all
+  const std::size_t communicators = plan().jobs[key.job.value].profile->communicators.size();
+  return key.communicator.value < communicators && key.channel < channels_max(key.job);
+}
+
 Result<void> Run::on_prepared(RunAgent& agent, const protocol::Prepared& message, Instant) {
   if (state_ != RunState::preparing || agent.prepared) return {};
   const HostIndex host = host_of(agent);
   for (const protocol::ConnectionAddress& given : message.addresses()) {
     std::optional<KeyedAddress> address = from_message(given);
-    const bool of_plan = address && address->key.job.value < plan().jobs.size();
-    if (!of_plan) return broken(agent, "an address of no connection of the plan");
-    const auto& bindings = plan().jobs[address->key.job.value].bindings;
+    const auto ends = address ? plan::host_ends(plan(), address->key) : std::nullopt;
+    if (!ends) return broken(agent, "an address of no connection of the plan");
     const plan::ConnectionKey& key = address->key;
-    if (key.source.value >= bindings.size() || key.destination.value >= bindings.size()) {
-      return broken(agent, "an address of a connection that does not end there");
-    }
-    const HostIndex source = bindings[key.source.value].host;
-    const HostIndex destination = bindings[key.destination.value].host;
+    const auto [source, destination] = *ends;
     // The receiving end says where it is to be found; queue pairs must know each other.
     const bool both_ends = plan().transport.kind == plan::TransportKind::rdma;
     const bool is_end = destination == host || (both_ends && source == host);
     if (!is_end || source == destination) {
       return broken(agent, "an address of a connection that does not end there");
     }
-    const std::size_t communicators = plan().jobs[key.job.value].profile->communicators.size();
-    if (key.communicator.value >= communicators || key.channel >= channels_max(key.job)) {
-      return broken(agent, "an address of no connection of the plan");
-    }
+    if (!is_channel(key)) return broken(agent, "an address of no connection of the plan");
     if (address->address.size() > kAddressBytesMax) return broken(agent, "an address is too long");
     if (++agent.addresses > plan::kConnectionsPerHostMax) {
       return broken(agent, "more addresses than a host may have connections");

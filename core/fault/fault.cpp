@@ -18,6 +18,11 @@ std::string level_text(Kind kind, const Level& level) {
       return format_fraction(level.compute);
     case Kind::mtu:
       return std::to_string(level.mtu) + "B";
+    case Kind::incast:
+    case Kind::background:
+      if (level.traffic.bits_per_second() != 0) return format_bit_rate_exact(level.traffic);
+      if (level.rate.millionths != 0) return format_fraction(level.rate);
+      return "as fast as it goes";
     case Kind::blackhole:
     case Kind::pause:
     case Kind::crash:
@@ -59,6 +64,10 @@ std::string_view to_string(Kind kind) {
       return "link_down";
     case Kind::mtu:
       return "mtu";
+    case Kind::incast:
+      return "incast";
+    case Kind::background:
+      return "background";
   }
   return "unknown";
 }
@@ -89,6 +98,10 @@ std::string describe(const What& what) {
   if (what.jitter > Duration::zero()) text += ", jitter " + format_duration_exact(what.jitter);
   if (what.retransmission > Duration::zero()) {
     text += ", sent again after " + format_duration_exact(what.retransmission);
+  }
+  if (what.message.count() != 0) {
+    text += ", messages of " + format_bytes_exact(what.message) + ", " +
+            std::to_string(what.credits) + " of a flow under way";
   }
   return text;
 }

@@ -13,7 +13,7 @@
 namespace rehearsal::fault {
 
 /// What can be wrong. The first group acts on messages, the second on a rank's compute or on the
-/// agent, the third only the kernel can do.
+/// agent, the third only the kernel can do, the fourth makes traffic beside the jobs'.
 enum class Kind : std::uint8_t {
   rate,       ///< a NIC carries only a part of its rate
   delay,      ///< each message later by a time
@@ -27,8 +27,10 @@ enum class Kind : std::uint8_t {
   corrupt,
   link_down,
   mtu,
+  incast,      ///< many hosts send to one at once
+  background,  ///< flows to or from a NIC take a part of it
 };
-inline constexpr Kind kKindLast = Kind::mtu;
+inline constexpr Kind kKindLast = Kind::background;
 std::string_view to_string(Kind kind);
 
 /// Acts on messages of a NIC.
@@ -36,7 +38,9 @@ constexpr bool is_of_messages(Kind kind) { return kind <= Kind::blackhole; }
 /// Acts on what a rank computes.
 constexpr bool is_of_compute(Kind kind) { return kind == Kind::straggler || kind == Kind::pause; }
 /// Only the kernel can do it.
-constexpr bool is_of_kernel(Kind kind) { return kind >= Kind::duplicate; }
+constexpr bool is_of_kernel(Kind kind) { return kind >= Kind::duplicate && kind <= Kind::mtu; }
+/// Makes traffic of its own, beside that of the jobs.
+constexpr bool makes_traffic(Kind kind) { return kind >= Kind::incast; }
 
 /// Bounds of what a drill may ask for.
 inline constexpr std::size_t kLevelsMax = 64;
@@ -46,11 +50,12 @@ inline constexpr Duration kDelayMax = std::chrono::seconds{60};
 /// How bad it is. A fault has one level, or several that follow one another in equal parts of its
 /// time; which member counts is for its kind to say, the others are zero.
 struct Level {
-  Fraction rate = {};     ///< rate: what is left of it
+  Fraction rate = {};     ///< rate: what is left of it; of traffic: so much of `of`
   Duration delay{0};      ///< delay: of each message
   Fraction share = {};    ///< loss, duplicate, reorder, corrupt: of messages
   Fraction compute = {};  ///< straggler: of the planned time
   std::uint32_t mtu = 0;  ///< mtu: bytes
+  BitRate traffic = {};   ///< of traffic, instead of `rate`; both zero: as fast as it goes
 
   bool operator==(const Level&) const = default;
 };
@@ -58,9 +63,11 @@ struct Level {
 struct What {
   Kind kind = Kind::rate;
   std::vector<Level> levels = {};
-  BitRate of = {};             ///< rate: the rate that levels are parts of; zero: the line rate
-  Duration jitter{0};          ///< delay: up to so much more, drawn for each message
+  BitRate of = {};     ///< rate, traffic: the rate that levels are parts of; zero: the line rate
+  Duration jitter{0};  ///< delay: up to so much more, drawn for each message
   Duration retransmission{0};  ///< loss: how long a lost message is held back
+  Bytes message = {};          ///< of traffic: of each message
+  std::uint32_t credits = 0;   ///< of traffic: messages of a flow that may be under way
 
   bool operator==(const What&) const = default;
 };
@@ -122,7 +129,8 @@ struct Fault {
   bool operator==(const Fault&) const = default;
 };
 
-/// One thing that a fault hits, on one host. What is not given is not asked for.
+/// One thing that a fault hits, on one host. What is not given is not asked for. Of traffic: one
+/// flow, to (`received`) or from (`sent`) this NIC, with `peer` at the other end.
 struct Place {
   HostIndex host = {};
   Side side = Side::both;

@@ -52,6 +52,8 @@ void put(Encoder& encoder, const NicMeasurements& nic) {
   encoder.number(nic.nic.value);
   encoder.number(nic.sent.count());
   encoder.number(nic.received.count());
+  encoder.number(nic.background_sent.count());
+  encoder.number(nic.background_received.count());
   put(encoder, nic.counter_sent);
   put(encoder, nic.counter_received);
   encoder.number(nic.device_counters.size());
@@ -83,6 +85,8 @@ Result<NicMeasurements> take_nic(Decoder& decoder, std::size_t& bins_left) {
   nic.nic = NicIndex{static_cast<std::uint32_t>(index)};
   ASSIGN_OR_RETURN(nic.sent, take_bytes(decoder));
   ASSIGN_OR_RETURN(nic.received, take_bytes(decoder));
+  ASSIGN_OR_RETURN(nic.background_sent, take_bytes(decoder));
+  ASSIGN_OR_RETURN(nic.background_received, take_bytes(decoder));
   ASSIGN_OR_RETURN(nic.counter_sent, take_optional_bytes(decoder));
   ASSIGN_OR_RETURN(nic.counter_received, take_optional_bytes(decoder));
   ASSIGN_OR_RETURN(const std::uint64_t counters,

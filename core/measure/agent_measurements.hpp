@@ -39,6 +39,8 @@ struct NicMeasurements {
   NicIndex nic = {};
   Bytes sent = {};  ///< payload, counted where TransportFacts::byte_source says
   Bytes received = {};
+  Bytes background_sent = {};  ///< of faults, in neither of the above; the series have it, too
+  Bytes background_received = {};
   std::optional<Bytes> counter_sent =
       {};  ///< difference of the NIC's own counter, headers included
   std::optional<Bytes> counter_received = {};
@@ -48,6 +50,8 @@ struct NicMeasurements {
   ByteSeries received_series = {};
   std::optional<WireMeasurements> wire = {};  ///< none: no counter was watched
 
+  /// Whatever it was for.
+  Bytes in_all() const { return sent + received + background_sent + background_received; }
   bool operator==(const NicMeasurements&) const = default;
 };
 

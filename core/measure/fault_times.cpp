@@ -69,6 +69,14 @@ void encode(const FaultMeasurements& measurements, Encoder& encoder) {
     encoder.number(effect.messages);
     encoder.number(effect.hit);
   }
+  encoder.number(measurements.background.size());
+  for (const BackgroundBytes& bytes : measurements.background) {
+    encoder.number(bytes.fault);
+    encoder.number(bytes.sent.count());
+    encoder.number(bytes.received.count());
+    encoder.number(bytes.messages_sent);
+    encoder.number(bytes.messages_received);
+  }
 }
 
 Result<FaultMeasurements> decode_fault_measurements(Decoder& decoder) {
@@ -84,6 +92,17 @@ Result<FaultMeasurements> decode_fault_measurements(Decoder& decoder) {
     ASSIGN_OR_RETURN(effect.fault, take_index(decoder));
     ASSIGN_OR_RETURN(effect.messages, decoder.number());
     ASSIGN_OR_RETURN(effect.hit, decoder.number());
+  }
+  ASSIGN_OR_RETURN(const std::size_t background, decoder.count(5, "background traffic"));
+  for (std::size_t i = 0; i < background; ++i) {
+    BackgroundBytes& bytes = measurements.background.emplace_back();
+    ASSIGN_OR_RETURN(bytes.fault, take_index(decoder));
+    ASSIGN_OR_RETURN(const std::uint64_t sent, decoder.number());
+    ASSIGN_OR_RETURN(const std::uint64_t received, decoder.number());
+    bytes.sent = Bytes{sent};
+    bytes.received = Bytes{received};
+    ASSIGN_OR_RETURN(bytes.messages_sent, decoder.number());
+    ASSIGN_OR_RETURN(bytes.messages_received, decoder.number());
   }
   return measurements;
 }

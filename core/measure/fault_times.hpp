@@ -7,6 +7,7 @@
 #include "core/base/encoding.hpp"
 #include "core/base/ids.hpp"
 #include "core/base/time.hpp"
+#include "core/base/units.hpp"
 
 namespace rehearsal::measure {
 
@@ -31,10 +32,22 @@ struct FaultEffect {
   bool operator==(const FaultEffect&) const = default;
 };
 
+/// What a fault made one agent send and receive beside the jobs; whole messages.
+struct BackgroundBytes {
+  std::uint32_t fault = 0;  ///< index in the plan
+  Bytes sent = {};
+  Bytes received = {};
+  std::uint64_t messages_sent = 0;
+  std::uint64_t messages_received = 0;
+
+  bool operator==(const BackgroundBytes&) const = default;
+};
+
 struct FaultMeasurements {
   std::vector<FaultSpell> spells = {};
   std::uint64_t spells_dropped = 0;  ///< there were more than are kept
   std::vector<FaultEffect> effects = {};
+  std::vector<BackgroundBytes> background = {};
 
   bool operator==(const FaultMeasurements&) const = default;
 };

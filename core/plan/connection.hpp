@@ -1,6 +1,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/base/ids.hpp"
@@ -15,8 +16,12 @@ enum class ConnectionUse : std::uint8_t {
   collective,      ///< rings, trees
   point_to_point,  ///< send, recv
   exchange,        ///< all_to_all, gather, scatter
+  background,      ///< of a fault, not of a job: see background.hpp for what its key says
 };
-inline constexpr ConnectionUse kConnectionUseLast = ConnectionUse::exchange;
+inline constexpr ConnectionUse kConnectionUseLast = ConnectionUse::background;
+/// Uses by the ops of jobs.
+inline constexpr std::size_t kConnectionUsesOfOps =
+    static_cast<std::size_t>(ConnectionUse::exchange) + 1;
 
 constexpr ConnectionUse use_of(profile::OpKind kind) {
   using profile::OpKind;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/text.hpp"
+#include "core/plan/background.hpp"
 #include "core/plan/placement.hpp"
 
 namespace rehearsal::plan {
@@ -141,6 +142,10 @@ std::vector<std::uint64_t> connections_per_host_most(const Plan& plan) {
         ends[host_of(destination)] += use.pair_ends;
       }
     }
+  }
+  for (const BackgroundFlow& flow : background_flows(plan)) {
+    ++ends[flow.source.host.value];
+    ++ends[flow.destination.host.value];
   }
   return ends;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/plan/background.hpp"
 #include "core/plan/op_traffic.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/rails.hpp"
@@ -29,8 +30,10 @@ class Collector {
     merge(result_.outgoing);
     merge(result_.incoming);
     merge(result_.local);
+    add_background();
     std::uint32_t index = 0;
-    for (auto* specs : {&result_.outgoing, &result_.incoming, &result_.local})
+    for (auto* specs : {&result_.outgoing, &result_.incoming, &result_.local,
+                        &result_.background_outgoing, &result_.background_incoming})
       for (ConnectionSpec& spec : *specs) spec.index = ConnectionIndex{index++};
     return std::move(result_);
   }
@@ -72,6 +75,22 @@ class Collector {
     };
     add(true);
     add(false);
+  }
+
+  void add_background() {
+    for (const BackgroundFlow& flow : background_flows(plan_)) {
+      const fault::What& what = plan_.faults[flow.fault].what;
+      ConnectionSpec spec{.index = {},
+                          .key = key_of(flow),
+                          .nic = flow.source.nic,
+                          .credits = what.credits,
+                          .message_bytes_max = what.message.count()};
+      if (flow.source.host == host_) result_.background_outgoing.push_back(spec);
+      spec.nic = flow.destination.nic;
+      if (flow.destination.host == host_) result_.background_incoming.push_back(spec);
+    }
+    for (auto* specs : {&result_.background_outgoing, &result_.background_incoming})
+      std::ranges::sort(*specs, {}, &ConnectionSpec::key);
   }
 
   /// Sorts by key and keeps one of each, with the largest message and the most credits of all: ops

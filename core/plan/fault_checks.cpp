@@ -29,6 +29,27 @@ std::optional<Wrong> check_time(std::string_view key, Duration time, Duration mo
                "expected above 0s up to " + format_duration_exact(most)};
 }
 
+// Nothing said goes as fast as it goes; a share or a rate.
+std::optional<Wrong> check_traffic_level(const fault::What& what, const Level& level) {
+  const bool rate = level.traffic.bits_per_second() != 0;
+  const bool share = level.rate.millionths != 0;
+  if (rate && share) return Wrong{"rate", "is a rate and a share", "one of them"};
+  if (share) return check_share("rate", level.rate);
+  if (!rate && what.levels.size() > 1)
+    return Wrong{"rate", "has a level without a rate", "a share or a rate for each"};
+  return std::nullopt;
+}
+
+std::optional<Wrong> check_traffic(const fault::What& what) {
+  if (what.message.count() == 0 || what.message > kChunkMax)
+    return Wrong{"message", "is " + format_bytes_exact(what.message),
+                 "expected above 0B up to " + format_bytes_exact(kChunkMax)};
+  if (what.credits == 0 || what.credits > kCreditsMax)
+    return Wrong{"credits", "is " + std::to_string(what.credits),
+                 "expected 1 to " + std::to_string(kCreditsMax)};
+  return std::nullopt;
+}
+
 std::optional<Wrong> check_level(const fault::What& what, const Level& level) {
   switch (what.kind) {
     case Kind::rate:
@@ -51,6 +72,9 @@ std::optional<Wrong> check_level(const fault::What& what, const Level& level) {
       return Wrong{
           "to", "is " + std::to_string(level.mtu) + "B",
           "expected " + std::to_string(kMtuLeast) + "B to " + std::to_string(kMtuMost) + "B"};
+    case Kind::incast:
+    case Kind::background:
+      return check_traffic_level(what, level);
     case Kind::blackhole:
     case Kind::pause:
     case Kind::crash:
@@ -89,6 +113,7 @@ std::optional<Wrong> check(const fault::What& what) {
                  "expected up to " + format_duration_exact(fault::kDelayMax)};
   if (what.kind == Kind::loss)
     return check_time("retransmission", what.retransmission, fault::kDelayMax);
+  if (fault::makes_traffic(what.kind)) return check_traffic(what);
   return std::nullopt;
 }
 
@@ -146,8 +171,16 @@ std::optional<Wrong> check(const fault::Fault& fault) {
                  std::to_string(fault.when.iterations) + " iterations for " +
                      std::to_string(levels) + " levels",
                  "iterations: a multiple of " + std::to_string(levels)};
+  if (fault::makes_traffic(kind) &&
+      (!fault.where.ranks.empty() || !fault.where.communicator.empty()))
+    return Wrong{"where", "is of ranks, but a flow of " + word + " is of hosts and NICs",
+                 "hosts, and the job whose iterations count"};
+  if (kind == Kind::incast && fault.where.side == fault::Side::sent)
+    return Wrong{"where", "an incast is what a host receives",
+                 "direction: received, or kind: background"};
   const bool to_messages = fault::is_of_messages(kind) || fault::is_of_kernel(kind);
-  if (!to_messages && (fault.where.side != fault::Side::both || !fault.where.peers.empty()))
+  if (!to_messages && !fault::makes_traffic(kind) &&
+      (fault.where.side != fault::Side::both || !fault.where.peers.empty()))
     return Wrong{"where", "a " + word + " has no direction and no peers",
                  "leave direction and peers out"};
   if (kind == Kind::pause && (fault.when.iterations != 0 || fault.when.on_iterations != 0))

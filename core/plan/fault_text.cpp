@@ -15,6 +15,8 @@ using yaml::Mapping;
 using yaml::Node;
 
 constexpr std::uint32_t kRankMax = std::numeric_limits<std::uint32_t>::max();
+constexpr Bytes kTrafficMessage{1U << 20};
+constexpr std::uint32_t kTrafficCredits = 4;
 
 // One value, or a list of them.
 std::vector<Node> one_or_more(const Node& node) {
@@ -36,6 +38,44 @@ Result<void> take_levels(const Mapping& mapping, std::string_view key, fault::Wh
   return {};
 }
 
+// How much of background traffic: a share of a rate, or a rate.
+Result<Level> read_traffic_rate(const Node& node) {
+  ASSIGN_OR_RETURN(const std::string text, node.text());
+  Level level;
+  if (text.ends_with("bit/s")) {
+    ASSIGN_OR_RETURN(level.traffic, node.bit_rate());
+    if (level.traffic.bits_per_second() == 0)
+      return node.wrong("is no traffic",
+                        "a rate above 0bit/s, like 40Gbit/s, or a share, like 50%");
+    return level;
+  }
+  const auto share = fault::parse_fraction(text);
+  if (!share)
+    return node.wrong("'" + text + "' is neither a share nor a rate", "like 50% or 40Gbit/s");
+  level.rate = *share;
+  if (level.rate.millionths == 0)
+    return node.wrong("is no traffic", "a share above 0%, like 50%, or a rate, like 40Gbit/s");
+  return level;
+}
+
+Result<void> take_traffic(const Mapping& mapping, fault::What& what) {
+  what.message = kTrafficMessage;
+  what.credits = kTrafficCredits;
+  RETURN_IF_ERROR(take(mapping, "message", what.message, &Node::bytes));
+  RETURN_IF_ERROR(take(mapping, "credits", what.credits, count_up_to(kCreditsMax)));
+  RETURN_IF_ERROR(take(mapping, "of", what.of, &Node::bit_rate));
+  const std::optional<Node> rate = mapping.optional("rate");
+  if (!rate) {
+    what.levels = {Level{}};
+    return {};
+  }
+  for (const Node& item : one_or_more(*rate)) {
+    ASSIGN_OR_RETURN(what.levels.emplace_back(), read_traffic_rate(item));
+  }
+  if (what.levels.empty()) return rate->wrong("is an empty list", "at least one value");
+  return {};
+}
+
 // The keys that a kind has beside `kind`.
 std::vector<std::string_view> keys_of(Kind kind) {
   switch (kind) {
@@ -53,6 +93,9 @@ std::vector<std::string_view> keys_of(Kind kind) {
       return {"kind", "share"};
     case Kind::mtu:
       return {"kind", "to"};
+    case Kind::incast:
+    case Kind::background:
+      return {"kind", "rate", "of", "message", "credits"};
     case Kind::blackhole:
     case Kind::pause:
     case Kind::crash:
@@ -62,13 +105,25 @@ std::vector<std::string_view> keys_of(Kind kind) {
   return {"kind"};
 }
 
+// Which path a flow takes is for the switches to pick, by a hash that no host knows (decision
+// 0022).
+Failure refuse_one_path(const Node& node) {
+  return node.wrong(
+      "no host can force flows onto one path while a run goes on: two TCP connections never have "
+      "the same ports, and what a switch makes of different ones is not known; the flow label of "
+      "queue pairs is set once",
+      "transport.rdma.flow_label, by which all queue pairs between two NICs have one UDP source "
+      "port (a run with it, and one without), or kind: background from the same host");
+}
+
 Result<Kind> read_kind(const Node& node) {
   ASSIGN_OR_RETURN(const auto entries, node.entries());
   for (const auto& [key, value] : entries) {
     if (key != "kind") continue;
+    if (const auto word = value.text(); word && *word == "one_path") return refuse_one_path(value);
     return value.one_of({Kind::rate, Kind::delay, Kind::loss, Kind::blackhole, Kind::straggler,
                          Kind::pause, Kind::crash, Kind::duplicate, Kind::reorder, Kind::corrupt,
-                         Kind::link_down, Kind::mtu});
+                         Kind::link_down, Kind::mtu, Kind::incast, Kind::background});
   }
   return node.wrong("key 'kind' is missing", "it must be given");
 }
@@ -99,6 +154,9 @@ Result<void> read_levels(const Mapping& mapping, fault::What& what) {
       };
       return take_levels(mapping, "to", what, &Level::mtu, read);
     }
+    case Kind::incast:
+    case Kind::background:
+      return take_traffic(mapping, what);
     case Kind::blackhole:
     case Kind::pause:
     case Kind::crash:

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "core/plan/background.hpp"
+
 namespace rehearsal::plan {
 namespace {
 
@@ -176,6 +178,31 @@ std::string nic_totals(const Plan& plan, const Load& load, FlowFormat format) {
     fields.number("sent_bytes", nic.sent.count());
     fields.number("received_bytes", nic.received.count());
     fields.end();
+  }
+  return text;
+}
+
+std::string background_lines(const Plan& plan, FlowFormat format) {
+  std::string text = format == FlowFormat::csv
+                         ? "fault,src_host,dst_host,src_nic,dst_nic,level,rate_bits_per_second,"
+                           "message_bytes,credits\n"
+                         : std::string{};
+  for (const BackgroundFlow& flow : background_flows(plan)) {
+    const fault::PlannedFault& fault = plan.faults[flow.fault];
+    for (std::uint32_t level = 0; level < fault.what.levels.size(); ++level) {
+      Fields fields{format, text};
+      fields.text("fault", fault.name);
+      fields.text("src_host", host_name(plan, flow.source));
+      fields.text("dst_host", host_name(plan, flow.destination));
+      fields.text("src_nic", nic_name(plan, flow.source));
+      fields.text("dst_nic", nic_name(plan, flow.destination));
+      fields.number("level", level);
+      const std::uint64_t rate = rate_of(plan, flow, level).bits_per_second();
+      rate == 0 ? fields.none("rate_bits_per_second") : fields.number("rate_bits_per_second", rate);
+      fields.number("message_bytes", fault.what.message.count());
+      fields.number("credits", fault.what.credits);
+      fields.end();
+    }
   }
   return text;
 }

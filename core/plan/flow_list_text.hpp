@@ -20,6 +20,10 @@ void append_flow(const Plan& plan, const FlowLine& line, FlowFormat format, std:
 /// The totals of one iteration of every NIC of the plan, with header.
 std::string nic_totals(const Plan& plan, const Load& load, FlowFormat format);
 
+/// Every flow of background traffic that the plan's faults make, with header: not messages of an
+/// iteration but what passes while the fault is on.
+std::string background_lines(const Plan& plan, FlowFormat format);
+
 /// "0:3:1:4:0:17": job, source rank, op, destination rank, channel, step.
 std::string to_string(const MessageId& id);
 

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <optional>
 
+#include "core/plan/background.hpp"
 #include "core/plan/op_traffic.hpp"
 #include "core/plan/plan.hpp"
 #include "core/plan/rails.hpp"
@@ -60,7 +61,7 @@ class SeenConnections {
   }
 
  private:
-  static constexpr std::size_t kUses = static_cast<std::size_t>(kConnectionUseLast) + 1;
+  static constexpr std::size_t kUses = kConnectionUsesOfOps;
 
   std::vector<std::uint32_t> marks_;
   std::uint32_t mark_ = 0;
@@ -258,7 +259,9 @@ class Adder {
 Load expand_load(const Plan& plan) {
   Adder adder{plan};
   for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) adder.add_job(JobIndex{job});
-  return std::move(adder).finish();
+  Load load = std::move(adder).finish();
+  add_background(plan, load);
+  return load;
 }
 
 }  // namespace rehearsal::plan

@@ -113,6 +113,15 @@ struct Flow {
   Bytes bytes;
 };
 
+/// What faults of the plan may make a NIC carry beside the jobs: all of them at once, each at its
+/// highest. Nothing: as fast as it goes.
+struct NicBackground {
+  HostIndex host;
+  NicIndex nic;
+  std::optional<BitRate> sent = BitRate{};
+  std::optional<BitRate> received = BitRate{};
+};
+
 /// Totals of one iteration of one job.
 struct JobLoad {
   std::uint64_t ops = 0;  ///< communication ops, over all ranks
@@ -143,7 +152,8 @@ struct Plan {
 struct HostConnections {
   std::uint64_t outgoing = 0;
   std::uint64_t incoming = 0;
-  std::uint64_t local = 0;  ///< between two ranks of the host
+  std::uint64_t local = 0;       ///< between two ranks of the host
+  std::uint64_t background = 0;  ///< of faults, at either end
 };
 
 /// More flows than this are counted, not listed.
@@ -154,6 +164,7 @@ inline constexpr std::size_t kFlowsListedMax = 65'536;
 struct Load {
   std::vector<JobLoad> jobs;
   std::vector<NicLoad> nics;                 ///< all of the plan's, in order
+  std::vector<NicBackground> background;     ///< of NICs that may have some, in order
   std::vector<HostConnections> connections;  ///< by host
   std::uint64_t flow_count = 0;
   std::vector<Flow> flows;         ///< all of them, or none if they are more than kFlowsListedMax
@@ -186,12 +197,15 @@ Load expand_load(const Plan& plan);
 
 /// The connections one agent needs: those where a rank of `host` is source (`outgoing`) or
 /// destination on another host (`incoming`), and those between two ranks of the host (`local`).
-/// Ordered by key, so that both ends agree; ConnectionIndex counts through outgoing, incoming,
-/// local.
+/// Then those of the plan's background traffic that begin or end at the host. Ordered by key, so
+/// that both ends agree; ConnectionIndex counts through outgoing, incoming, local, and the two of
+/// the background.
 struct Connections {
   std::vector<ConnectionSpec> outgoing;
   std::vector<ConnectionSpec> incoming;
   std::vector<ConnectionSpec> local;
+  std::vector<ConnectionSpec> background_outgoing = {};
+  std::vector<ConnectionSpec> background_incoming = {};
 };
 Connections connections_of(const Plan& plan, HostIndex host);
 

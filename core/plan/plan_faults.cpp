@@ -5,6 +5,7 @@
 
 #include "core/base/random.hpp"
 #include "core/base/text.hpp"
+#include "core/plan/traffic_faults.hpp"
 
 namespace rehearsal::plan {
 namespace {
@@ -52,9 +53,13 @@ class FaultPlanner {
     RETURN_IF_ERROR(find_job());
     RETURN_IF_ERROR(place_hosts());
     RETURN_IF_ERROR(narrow_to_nics());
-    RETURN_IF_ERROR(narrow_to_peers());
+    const bool traffic = fault::makes_traffic(fault_.what.kind);
+    if (!traffic) RETURN_IF_ERROR(narrow_to_peers());
     for (Place& place : planned_.places) place.side = fault_.where.side;
     RETURN_IF_ERROR(check_seen());
+    if (traffic) {
+      ASSIGN_OR_RETURN(planned_.places, aim_traffic(plan_, fault_, planned_.places, path_));
+    }
     RETURN_IF_ERROR(check_times());
     RETURN_IF_ERROR(find_phase());
     RETURN_IF_ERROR(pick_mechanism());
@@ -283,6 +288,7 @@ class FaultPlanner {
                                                                              : Mechanism::sender);
     if (planned_.mechanism == Mechanism::kernel) return check_kernel();
     if (kind == Kind::rate) return check_rates();
+    if (fault::makes_traffic(kind)) return check_pace(plan_, planned_, path_);
     return {};
   }
 
@@ -357,6 +363,8 @@ bool may_meet(const std::optional<Value>& a, const std::optional<Value>& b) {
 }
 
 bool same_target(const PlannedFault& a, const PlannedFault& b, const Place& x, const Place& y) {
+  const bool traffic = fault::makes_traffic(a.what.kind);
+  if (traffic != fault::makes_traffic(b.what.kind)) return false;
   const bool computes = fault::is_of_compute(a.what.kind);
   if (computes != fault::is_of_compute(b.what.kind)) return false;
   if ((a.what.kind == Kind::crash) != (b.what.kind == Kind::crash)) return false;

@@ -21,6 +21,8 @@ std::string mechanism_text(const fault::PlannedFault& fault) {
     return "the host's kernel, by rehearsal-helper, undone when its lease runs out";
   if (fault::is_of_messages(fault.what.kind))
     return "the agent, on its own messages: the same for any transport, gone with the agent";
+  if (fault::makes_traffic(fault.what.kind))
+    return "the agents, over connections of their own beside the jobs', gone with them";
   return "the agent itself";
 }
 

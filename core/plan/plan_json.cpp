@@ -115,6 +115,11 @@ Json level_json(fault::Kind kind, const fault::Level& level) {
       return {{"compute", part(level.compute)}};
     case Kind::mtu:
       return {{"mtu_bytes", level.mtu}};
+    case Kind::incast:
+    case Kind::background:
+      if (level.traffic.bits_per_second() != 0)
+        return {{"rate_bits_per_second", level.traffic.bits_per_second()}};
+      return {{"rate", level.rate.millionths == 0 ? Json(nullptr) : Json(part(level.rate))}};
     default:
       return Json::object();
   }
@@ -166,6 +171,10 @@ Json faults_json(const Plan& plan) {
       what["jitter_seconds"] = to_seconds(fault.what.jitter);
     if (fault.what.retransmission > Duration::zero())
       what["retransmission_seconds"] = to_seconds(fault.what.retransmission);
+    if (fault::makes_traffic(fault.what.kind)) {
+      what["message_bytes"] = fault.what.message.count();
+      what["credits"] = fault.what.credits;
+    }
     Json places = Json::array();
     for (const fault::Place& place : fault.places) places.push_back(place_json(plan, place));
     list.push_back({{"name", fault.name},
@@ -191,13 +200,14 @@ Json hosts_json(const Plan& plan, const Load& load) {
                       {"mtu", nic.mtu}});
     }
     const HostConnections& connections = load.connections[i];
+    Json counts = {{"outgoing", connections.outgoing},
+                   {"incoming", connections.incoming},
+                   {"local", connections.local}};
+    if (connections.background != 0) counts["background"] = connections.background;
     list.push_back({{"name", host.host},
                     {"shared_nics", host.shared_nics},
                     {"nics", std::move(nics)},
-                    {"connections",
-                     {{"outgoing", connections.outgoing},
-                      {"incoming", connections.incoming},
-                      {"local", connections.local}}}});
+                    {"connections", std::move(counts)}});
   }
   return list;
 }
@@ -295,6 +305,22 @@ Json flows_json(const Plan& plan, const Load& load) {
   return list;
 }
 
+Json rate_or_null(std::optional<BitRate> rate) {
+  return rate ? Json(rate->bits_per_second()) : Json(nullptr);
+}
+
+// What faults may add to NICs, beside the bytes of the jobs.
+Json background_json(const Plan& plan, const Load& load) {
+  Json list = Json::array();
+  for (const NicBackground& nic : load.background) {
+    Json json = nic_name(plan, nic.host, nic.nic);
+    json["sent_bits_per_second"] = rate_or_null(nic.sent);
+    json["received_bits_per_second"] = rate_or_null(nic.received);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 // Two levels deep on lines of their own, deeper ones on one line: readable, and small for large
 // jobs.
 std::string layout(const Json& json) {
@@ -339,6 +365,7 @@ std::string plan_json(const Plan& plan, const Load& load) {
   json["hosts"] = hosts_json(plan, load);
   json["jobs"] = jobs_json(plan, load);
   json["nics"] = nics_json(plan, load);
+  if (!load.background.empty()) json["background"] = background_json(plan, load);
   json["flow_count"] = load.flow_count;
   json["flows"] = flows_json(plan, load);
   return layout(json);

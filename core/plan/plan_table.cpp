@@ -244,6 +244,29 @@ std::string nics_table(const Plan& plan, const Load& load) {
   return text;
 }
 
+// "60 Gbit/s", or that nothing limits it but the network.
+std::string background_text(std::optional<BitRate> rate) {
+  if (!rate) return "as fast as it goes";
+  return rate->bits_per_second() == 0 ? "-" : rate_text(*rate);
+}
+
+std::string background_table(const Plan& plan, const Load& load) {
+  if (load.background.empty()) return "";
+  using enum Table::Align;
+  Table table({{"host"}, {"NIC"}, {"sends up to", right}, {"receives up to", right}});
+  for (const NicBackground& nic : load.background) {
+    if (table.rows() == kNicsShownMax) break;
+    table.add({plan.hosts[nic.host.value].host, nic_at(plan, nic.host, nic.nic).name,
+               background_text(nic.sent), background_text(nic.received)});
+  }
+  std::string text =
+      "\nBackground traffic of faults, beside the jobs' bytes (`rehearse flows --background`)\n" +
+      table.text("  ");
+  const std::size_t unshown = load.background.size() - table.rows();
+  if (unshown != 0) text += "  and " + count_of(unshown, "NIC") + " more, in plan.json\n";
+  return text;
+}
+
 using HostPairs = std::map<std::pair<HostIndex, HostIndex>, Bytes>;
 
 std::string matrix(const Plan& plan, const HostPairs& pairs) {
@@ -310,7 +333,8 @@ std::string connections_line(const Load& load) {
 
 std::string plan_table(const Plan& plan, const Load& load) {
   return head(plan, load) + jobs_table(plan, load) + choices_table(plan) + nics_table(plan, load) +
-         flows_table(plan, load) + connections_line(load) + faults_table(plan);
+         flows_table(plan, load) + connections_line(load) + faults_table(plan) +
+         background_table(plan, load);
 }
 
 }  // namespace rehearsal::plan

@@ -4,6 +4,7 @@
 
 #include "core/plan/checks.hpp"
 #include "core/plan/plan_faults.hpp"
+#include "core/plan/traffic_faults.hpp"
 
 namespace rehearsal::plan {
 namespace {
@@ -42,6 +43,10 @@ void write(Encoder& encoder, const fault::What& what) {
   encoder.number(what.of.bits_per_second());
   write(encoder, what.jitter);
   write(encoder, what.retransmission);
+  if (!fault::makes_traffic(what.kind)) return;
+  encoder.number(what.message.count());
+  encoder.number(what.credits);
+  for (const Level& level : what.levels) encoder.number(level.traffic.bits_per_second());
 }
 
 void write(Encoder& encoder, const fault::When& when) {
@@ -86,6 +91,7 @@ class Reader {
       ASSIGN_OR_RETURN(fault.places.emplace_back(), place());
     }
     RETURN_IF_ERROR(check_all(fault));
+    if (fault::makes_traffic(fault.what.kind)) RETURN_IF_ERROR(check_traffic(plan_, fault));
     return fault;
   }
 
@@ -128,7 +134,19 @@ class Reader {
     what.of = BitRate{of};
     ASSIGN_OR_RETURN(what.jitter, duration());
     ASSIGN_OR_RETURN(what.retransmission, duration());
+    if (fault::makes_traffic(what.kind)) RETURN_IF_ERROR(traffic(what));
     return what;
+  }
+
+  Result<void> traffic(fault::What& what) {
+    ASSIGN_OR_RETURN(const std::uint64_t message, decoder_.number());
+    what.message = Bytes{message};
+    ASSIGN_OR_RETURN(what.credits, number("credits"));
+    for (Level& level : what.levels) {
+      ASSIGN_OR_RETURN(const std::uint64_t rate, decoder_.number());
+      level.traffic = BitRate{rate};
+    }
+    return {};
   }
 
   Result<fault::When> when() {

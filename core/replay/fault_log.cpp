@@ -28,6 +28,17 @@ void log_faults(FaultedTransport& transport, Instant now, Duration clock,
     log.effects.push_back({.fault = count.fault, .messages = count.messages, .hit = count.hit});
 }
 
+void log_faults(BackgroundTraffic& traffic, Instant now, Duration clock,
+                measure::FaultMeasurements& log) {
+  log_faults(traffic.schedule(), now, clock, log);
+  for (const BackgroundCount& count : traffic.counts())
+    log.background.push_back({.fault = count.fault,
+                              .sent = count.sent,
+                              .received = count.received,
+                              .messages_sent = count.messages_sent,
+                              .messages_received = count.messages_received});
+}
+
 void log_faults(Replayer& replayer, Instant now, measure::FaultMeasurements& log) {
   replayer.end_faults(now);
   for (const fault::Spell& spell : replayer.fault_spells()) {

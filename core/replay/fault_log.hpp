@@ -4,6 +4,7 @@
 
 #include "core/fault/schedule.hpp"
 #include "core/measure/fault_times.hpp"
+#include "core/replay/background_traffic.hpp"
 #include "core/replay/faulted_transport.hpp"
 #include "core/replay/replayer.hpp"
 
@@ -16,6 +17,8 @@ namespace rehearsal::replay {
 void log_faults(fault::Schedule& schedule, Instant now, Duration clock,
                 measure::FaultMeasurements& log);
 void log_faults(FaultedTransport& transport, Instant now, Duration clock,
+                measure::FaultMeasurements& log);
+void log_faults(BackgroundTraffic& traffic, Instant now, Duration clock,
                 measure::FaultMeasurements& log);
 /// The replayer's clock is the agent's.
 void log_faults(Replayer& replayer, Instant now, measure::FaultMeasurements& log);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
+#include "core/plan/background.hpp"
 
 namespace rehearsal::replay {
 namespace {
@@ -93,13 +94,16 @@ bool FaultedTransport::concerns(const fault::Place& place, const ConnectionSpec&
   if (place.host != host_) return false;
   if (place.side != fault::Side::both && (place.side == fault::Side::sent) != out) return false;
   if (place.nic && *place.nic != spec.nic) return false;
+  const auto ends = plan::host_ends(plan_, spec.key);
+  CHECK(ends.has_value(), "a connection of the plan");
+  if (place.peer && *place.peer != (out ? ends->destination : ends->source)) return false;
+  // What else passes the NIC is hit as well, but is of no job.
+  if (spec.key.use == plan::ConnectionUse::background)
+    return !place.job && !place.communicator && !place.rank;
   if (place.job && *place.job != spec.key.job) return false;
   if (place.communicator && *place.communicator != spec.key.communicator) return false;
   const Rank ours = out ? spec.key.source : spec.key.destination;
-  if (place.rank && *place.rank != ours) return false;
-  if (!place.peer) return true;
-  const Rank theirs = out ? spec.key.destination : spec.key.source;
-  return plan_.jobs[spec.key.job.value].bindings[theirs.value].host == *place.peer;
+  return !place.rank || *place.rank == ours;
 }
 
 void FaultedTransport::add_way(const ConnectionSpec& spec, bool out) {

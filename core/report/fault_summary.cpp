@@ -60,7 +60,8 @@ std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasu
                          .kind = std::string(to_string(fault.what.kind)),
                          .mechanism = std::string(to_string(fault.mechanism)),
                          .what = fault::describe(fault.what),
-                         .when = fault::describe(fault.when)});
+                         .when = fault::describe(fault.when),
+                         .traffic = fault::makes_traffic(fault.what.kind)});
   }
   const std::optional<Instant> start = first_start(run);
   if (!start) return summaries;
@@ -82,6 +83,11 @@ std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasu
       if (effect.fault >= summaries.size()) continue;
       summaries[effect.fault].messages += effect.messages;
       summaries[effect.fault].hit += effect.hit;
+    }
+    for (const measure::BackgroundBytes& bytes : agent.measurements->faults.background) {
+      if (bytes.fault >= summaries.size()) continue;
+      summaries[bytes.fault].background_sent += bytes.sent;
+      summaries[bytes.fault].background_received += bytes.received;
     }
   }
   for (FaultSummary& summary : summaries)
@@ -115,12 +121,16 @@ std::string fault_series(const plan::Plan& plan, const RunMeasurements& run) {
 std::string fault_lines(const std::vector<FaultSummary>& faults) {
   if (faults.empty()) return {};
   using enum Table::Align;
-  Table table({{"fault"}, {"what"}, {"when"}, {"messages hit", right}});
+  Table table({{"fault"}, {"what"}, {"when"}, {"effect"}});
   for (const FaultSummary& fault : faults) {
-    std::string hit;
-    if (fault.messages != 0) hit = grouped(fault.hit) + " of " + grouped(fault.messages);
-    if (fault.spells.empty()) hit = "never on";
-    table.add({fault.name, fault.what, fault.when, hit});
+    std::string effect;
+    if (fault.messages != 0)
+      effect = grouped(fault.hit) + " of " + grouped(fault.messages) + " messages hit";
+    if (fault.traffic)
+      effect = format_bytes(fault.background_sent) + " sent, " +
+               format_bytes(fault.background_received) + " received";
+    if (fault.spells.empty()) effect = "never on";
+    table.add({fault.name, fault.what, fault.when, effect});
   }
   return table.text();
 }

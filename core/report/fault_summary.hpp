@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/time.hpp"
+#include "core/base/units.hpp"
 
 namespace rehearsal::plan {
 struct Plan;
@@ -43,8 +44,11 @@ struct FaultSummary {
   std::string mechanism = {};
   std::string what = {};  ///< for people: "rate 50% of 1Gbit/s"
   std::string when = {};
-  std::uint64_t messages = 0;                  ///< that passed while it was on
-  std::uint64_t hit = 0;                       ///< of these: delayed, lost or held back
+  std::uint64_t messages = 0;  ///< that passed while it was on
+  std::uint64_t hit = 0;       ///< of these: delayed, lost or held back
+  bool traffic = false;        ///< it makes some, beside the jobs
+  Bytes background_sent = {};  ///< of that: whole messages, over all agents
+  Bytes background_received = {};
   std::vector<FaultSpellSummary> spells = {};  ///< by time
   Found found = Found::not_applicable;
   std::optional<std::uint32_t> suspect = {};  ///< found: which of the suspects, from 0

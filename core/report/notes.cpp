@@ -129,11 +129,13 @@ std::vector<std::string> warnings(const plan::Plan& plan, const Summary& summary
     for (const std::string& warning : health_warnings(nic)) result.push_back(warning);
     // What a NIC's hardware sends as RDMA its network interface may not count.
     if (plan.transport.kind == plan::TransportKind::rdma) continue;
-    if (nic.counter_sent && far_from(*nic.counter_sent, nic.sent, nic.received)) {
-      result.push_back(counter_warning(nic, "sent", *nic.counter_sent, nic.sent));
+    const Bytes sent = nic.sent + nic.background_sent;
+    const Bytes received = nic.received + nic.background_received;
+    if (nic.counter_sent && far_from(*nic.counter_sent, sent, received)) {
+      result.push_back(counter_warning(nic, "sent", *nic.counter_sent, sent));
     }
-    if (nic.counter_received && far_from(*nic.counter_received, nic.received, nic.sent)) {
-      result.push_back(counter_warning(nic, "received", *nic.counter_received, nic.received));
+    if (nic.counter_received && far_from(*nic.counter_received, received, sent)) {
+      result.push_back(counter_warning(nic, "received", *nic.counter_received, received));
     }
   }
   return result;

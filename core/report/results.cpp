@@ -105,7 +105,7 @@ std::string series_jsonl(const plan::Plan& plan, const RunMeasurements& run,
     const AgentResult& agent = run.agents[i];
     if (!agent.measurements || !gathered.contradictions[i].empty()) continue;
     for (const measure::NicMeasurements& nic : agent.measurements->nics) {
-      if (nic.sent + nic.received == Bytes{0}) continue;
+      if (nic.in_all() == Bytes{0}) continue;
       for (const NicSeries& series : series_of(nic, agent.measurements->transport.byte_source))
         text += series_line(plan, agent, nic, series);
     }

@@ -66,6 +66,8 @@ struct NicSummary {
   Bytes sent = {};
   Bytes received_planned = {};
   Bytes received = {};
+  Bytes background_sent = {};  ///< of faults, in neither of the above
+  Bytes background_received = {};
   std::optional<Bytes> counter_sent = {};
   std::optional<Bytes> counter_received = {};
   std::vector<measure::CounterRise> device_counters = {};  ///< of its RDMA port; those that rose

@@ -142,6 +142,8 @@ std::vector<NicSummary> nic_summaries(const plan::Plan& plan, const plan::Load& 
       if (figures != nullptr) {
         summary.sent = figures->sent;
         summary.received = figures->received;
+        summary.background_sent = figures->background_sent;
+        summary.background_received = figures->background_received;
         summary.device_counters = figures->device_counters;
         summary.counters_span = figures->counters_span;
         if (!host.shared_nics) {
@@ -195,7 +197,7 @@ std::vector<BurstSummary> burst_summaries(const plan::Plan& plan, std::span<cons
   for (const Agent& agent : agents) {
     const StageSpans spans = plan.faults.empty() ? StageSpans{} : stage_spans(agent, ranges);
     for (const NicMeasurements& nic : agent.measurements->nics) {
-      if (nic.sent + nic.received == Bytes{0}) continue;
+      if (nic.in_all() == Bytes{0}) continue;
       for (const NicSeries& series : series_of(nic, agent.measurements->transport.byte_source)) {
         BurstSummary& summary = bursts.emplace_back(
             burst_summary(plan, agent, nic, series.sent, *series.series, series.source, gathered));
@@ -243,7 +245,7 @@ TransportSummary transport_summary(const plan::Plan& plan, std::span<const Agent
     summary.turn_max = std::max(summary.turn_max, facts.turn_max);
     for (const std::string& line : facts.bound)
       summary.bound.push_back(plan.hosts[agent.host.value].host + ": " + line);
-    for (const NicMeasurements& nic : agent.measurements->nics) moved += nic.sent + nic.received;
+    for (const NicMeasurements& nic : agent.measurements->nics) moved += nic.in_all();
   }
   summary.congestion_control = words_of(congestion_controls);
   summary.receive = words_of(receives);

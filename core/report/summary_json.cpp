@@ -85,18 +85,23 @@ Json json_of(const NicSummary& nic) {
   Json device_counters = Json::array();
   for (const measure::CounterRise& counter : nic.device_counters)
     device_counters.push_back({{"name", counter.name}, {"rise", counter.rise}});
-  return {{"host", nic.host},
-          {"nic", nic.nic},
-          {"source", nic.source},
-          {"line_rate_bits_per_second", line_rate},
-          {"planned_sent_bytes", nic.sent_planned.count()},
-          {"sent_bytes", nic.sent.count()},
-          {"planned_received_bytes", nic.received_planned.count()},
-          {"received_bytes", nic.received.count()},
-          {"counter_sent_bytes", json_of(nic.counter_sent)},
-          {"counter_received_bytes", json_of(nic.counter_received)},
-          {"device_counters", device_counters},
-          {"counters_span_seconds", json_of(nic.counters_span)}};
+  Json json = {{"host", nic.host},
+               {"nic", nic.nic},
+               {"source", nic.source},
+               {"line_rate_bits_per_second", line_rate},
+               {"planned_sent_bytes", nic.sent_planned.count()},
+               {"sent_bytes", nic.sent.count()},
+               {"planned_received_bytes", nic.received_planned.count()},
+               {"received_bytes", nic.received.count()},
+               {"counter_sent_bytes", json_of(nic.counter_sent)},
+               {"counter_received_bytes", json_of(nic.counter_received)},
+               {"device_counters", device_counters},
+               {"counters_span_seconds", json_of(nic.counters_span)}};
+  if (nic.background_sent + nic.background_received != Bytes{0}) {
+    json["background_sent_bytes"] = nic.background_sent.count();
+    json["background_received_bytes"] = nic.background_received.count();
+  }
+  return json;
 }
 
 Json json_of(const SyncSummary& sync) {
@@ -177,18 +182,19 @@ Json json_of(const FaultSpellSummary& spell) {
 Json json_of(const FaultSummary& fault) {
   Json spells = Json::array();
   for (const FaultSpellSummary& spell : fault.spells) spells.push_back(json_of(spell));
-  return {{"name", fault.name},
-          {"kind", fault.kind},
-          {"mechanism", fault.mechanism},
-          {"what", fault.what},
-          {"when", fault.when},
-          {"messages", fault.messages},
-          {"hit", fault.hit},
-          {"spells", std::move(spells)},
-          {"found", std::string(to_string(fault.found))},
-          {"suspect", fault.suspect ? Json(*fault.suspect) : Json()},
-          {"confidence", json_of(fault.confidence)},
-          {"finding", fault.finding}};
+  Json json = {{"name", fault.name}, {"kind", fault.kind}, {"mechanism", fault.mechanism},
+               {"what", fault.what}, {"when", fault.when}, {"messages", fault.messages},
+               {"hit", fault.hit}};
+  if (fault.traffic) {
+    json["background_sent_bytes"] = fault.background_sent.count();
+    json["background_received_bytes"] = fault.background_received.count();
+  }
+  json["spells"] = std::move(spells);
+  json["found"] = std::string(to_string(fault.found));
+  json["suspect"] = fault.suspect ? Json(*fault.suspect) : Json();
+  json["confidence"] = json_of(fault.confidence);
+  json["finding"] = fault.finding;
+  return json;
 }
 
 Json json_of(const TimelineEvent& event) {

@@ -106,6 +106,7 @@ measure::CounterRise read_counter_rise(const Node& node) {
 
 NicSummary read_nic(const Node& node) {
   const std::optional<Bytes> line_rate = node.bytes_or_null("line_rate_bits_per_second");
+  const bool background = node.has("background_sent_bytes");
   return {.host = node.text("host"),
           .nic = node.text("nic"),
           .source = node.text("source"),
@@ -114,6 +115,8 @@ NicSummary read_nic(const Node& node) {
           .sent = node.bytes("sent_bytes"),
           .received_planned = node.bytes("planned_received_bytes"),
           .received = node.bytes("received_bytes"),
+          .background_sent = background ? node.bytes("background_sent_bytes") : Bytes{},
+          .background_received = background ? node.bytes("background_received_bytes") : Bytes{},
           .counter_sent = node.bytes_or_null("counter_sent_bytes"),
           .counter_received = node.bytes_or_null("counter_received_bytes"),
           .device_counters = node.list("device_counters", read_counter_rise),
@@ -192,14 +195,19 @@ FaultSpellSummary read_spell(const Node& node) {
 }
 
 FaultSummary read_fault(const Node& node) {
-  FaultSummary fault{.name = node.text("name"),
-                     .kind = node.text("kind"),
-                     .mechanism = node.text("mechanism"),
-                     .what = node.text("what"),
-                     .when = node.text("when"),
-                     .messages = node.number("messages"),
-                     .hit = node.number("hit"),
-                     .spells = node.list("spells", read_spell)};
+  const bool traffic = node.has("background_sent_bytes");
+  FaultSummary fault{
+      .name = node.text("name"),
+      .kind = node.text("kind"),
+      .mechanism = node.text("mechanism"),
+      .what = node.text("what"),
+      .when = node.text("when"),
+      .messages = node.number("messages"),
+      .hit = node.number("hit"),
+      .traffic = traffic,
+      .background_sent = traffic ? node.bytes("background_sent_bytes") : Bytes{},
+      .background_received = traffic ? node.bytes("background_received_bytes") : Bytes{},
+      .spells = node.list("spells", read_spell)};
   if (!node.has("found")) return fault;  // of an earlier version
   const std::optional<Found> found = found_from(node.text("found"));
   if (!found) node.wrong("found", "yes, no or not_applicable");

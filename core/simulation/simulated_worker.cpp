@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/replay/crash_schedule.hpp"
 #include "core/replay/fault_log.hpp"
 
 namespace rehearsal::simulation {
@@ -22,7 +23,8 @@ SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& f
                                         .rate = options.plan->local.rate,
                                         .sharing = replay::MemoryFabric::Sharing::rank_pair})),
       local_(std::make_unique<replay::MemoryTransport>(*local_fabric_)),
-      remote_(std::make_unique<replay::MemoryTransport>(fabric)) {
+      remote_(std::make_unique<replay::MemoryTransport>(fabric)),
+      crashes_(replay::crash_schedule(*options.plan, options.host)) {
   const plan::Plan& plan = *options_.plan;
   if (replay::FaultedTransport::needed(plan, options_.host)) {
     auto faulted =
@@ -30,6 +32,7 @@ SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& f
     faulted_ = faulted.get();
     remote_ = std::move(faulted);
   }
+  if (replay::BackgroundTraffic::needed(connections_)) background_.emplace(plan, connections_);
   std::vector<measure::ReducedJob> jobs;
   for (std::uint32_t job = 0; job < plan.jobs.size(); ++job) {
     measure::ReducedJob reduced{
@@ -56,16 +59,21 @@ void SimulatedWorker::open() {
   coordination::WorkerOpened opened;
   first_local_ =
       static_cast<std::uint32_t>(connections_.outgoing.size() + connections_.incoming.size());
-  nic_of_.resize(first_local_);
-  for (const plan::ConnectionSpec& spec : connections_.outgoing) {
-    nic_of_[spec.index.value] = spec.nic;
-    outgoing_.emplace(spec.key, spec);
+  nic_of_.resize(first_local_ + connections_.local.size() +
+                 connections_.background_outgoing.size() + connections_.background_incoming.size());
+  for (const auto* specs : {&connections_.outgoing, &connections_.background_outgoing}) {
+    for (const plan::ConnectionSpec& spec : *specs) {
+      nic_of_[spec.index.value] = spec.nic;
+      outgoing_.emplace(spec.key, spec);
+    }
   }
-  for (const plan::ConnectionSpec& spec : connections_.incoming) {
-    nic_of_[spec.index.value] = spec.nic;
-    Result<replay::Address> address = remote_->open(spec);
-    if (!address) return fail(address.error().text(), {});
-    opened.addresses.push_back({spec.key, std::move(*address)});
+  for (const auto* specs : {&connections_.incoming, &connections_.background_incoming}) {
+    for (const plan::ConnectionSpec& spec : *specs) {
+      nic_of_[spec.index.value] = spec.nic;
+      Result<replay::Address> address = remote_->open(spec);
+      if (!address) return fail(address.error().text(), {});
+      opened.addresses.push_back({spec.key, std::move(*address)});
+    }
   }
   events_.push_back(std::move(opened));
 }
@@ -124,27 +132,59 @@ void SimulatedWorker::turn(Instant now) {
   while (moved && !over()) {
     moved = poll(*remote_, now);
     moved |= poll(*local_, now);
-    if (appointed_ && agent_time(now) >= appointment_) {
-      running_ = std::exchange(appointed_, std::nullopt);
-      begun_ = true;
-      next_progress_ = now + kProgressInterval;
-      if (faulted_ != nullptr) faulted_->schedule().start(world_time(appointment_));
-      for (replay::Replayer& replayer : replayers_) {
-        replayer.start(running_->iteration, running_->phase, appointment_, agent_time(now));
-      }
-      appointment_ = kNever;
-    }
-    for (replay::Replayer& replayer : replayers_) {
-      replayer.advance(agent_time(now));
-      if (faulted_ != nullptr) {
-        const auto [iteration, phase] = replayer.position();
-        faulted_->schedule().edge(replayer.job(), iteration, phase);
-      }
-      moved |= post(replayer, now);
-    }
+    start_if_due(now);
+    moved |= run_ranks(now);
+    if (background_) moved |= run_background(now);
     take_records();
   }
+  crashes_.at(agent_time(now));
   if (!over()) look_around(now);
+}
+
+void SimulatedWorker::start_if_due(Instant now) {
+  if (!appointed_ || agent_time(now) < appointment_) return;
+  running_ = std::exchange(appointed_, std::nullopt);
+  begun_ = true;
+  next_progress_ = now + kProgressInterval;
+  if (faulted_ != nullptr) faulted_->schedule().start(world_time(appointment_));
+  if (background_) background_->schedule().start(world_time(appointment_));
+  crashes_.start(appointment_);
+  for (replay::Replayer& replayer : replayers_) {
+    replayer.start(running_->iteration, running_->phase, appointment_, agent_time(now));
+  }
+  appointment_ = kNever;
+}
+
+bool SimulatedWorker::run_ranks(Instant now) {
+  bool moved = false;
+  for (replay::Replayer& replayer : replayers_) {
+    replayer.advance(agent_time(now));
+    tell_faults(replayer);
+    moved |= post(replayer, now);
+  }
+  return moved;
+}
+
+void SimulatedWorker::tell_faults(const replay::Replayer& replayer) {
+  const auto [iteration, phase] = replayer.position();
+  if (faulted_ != nullptr) faulted_->schedule().edge(replayer.job(), iteration, phase);
+  if (background_) background_->schedule().edge(replayer.job(), iteration, phase);
+  crashes_.edge(replayer.job(), iteration, phase);
+}
+
+/// Its clock is the world's, as that of the network is.
+bool SimulatedWorker::run_background(Instant now) {
+  if (begun_ && iterations_done() == options_.plan->iterations) background_->end(now);
+  background_->advance(now);
+  const std::size_t done = remote_->post(background_->requests(), now);
+  background_->accepted(done);
+  return done > 0;
+}
+
+bool SimulatedWorker::crashes() const {
+  for (std::size_t i = 0; i < crashes_.size(); ++i)
+    if (crashes_.level(i) != fault::Schedule::kOff) return true;
+  return false;
 }
 
 bool SimulatedWorker::poll(replay::Transport& transport, Instant now) {
@@ -158,6 +198,8 @@ bool SimulatedWorker::poll(replay::Transport& transport, Instant now) {
     for (replay::Replayer& replayer : replayers_) {
       replayer.on(std::span(completions).first(count), agent_time(now));
     }
+    if (background_ && &transport == remote_.get())
+      background_->on(std::span(completions).first(count));
   }
   return any;
 }
@@ -178,12 +220,13 @@ bool SimulatedWorker::post(replay::Replayer& replayer, Instant now) {
 
 void SimulatedWorker::count(const replay::Completion& completion, Instant now) {
   NicBins& bins = bins_[nic_of_[completion.connection.value].value];
+  const bool beside = background_ && background_->is_mine(completion.connection);
   if (completion.kind == replay::Completion::Kind::sent) {
     bins.sent.add(agent_time(now), completion.bytes);
-    bins.bytes_sent += Bytes{completion.bytes};
+    (beside ? bins.background_sent : bins.bytes_sent) += Bytes{completion.bytes};
   } else if (completion.kind == replay::Completion::Kind::received) {
     bins.received.add(agent_time(now), completion.bytes);
-    bins.bytes_received += Bytes{completion.bytes};
+    (beside ? bins.background_received : bins.bytes_received) += Bytes{completion.bytes};
   }
 }
 
@@ -203,10 +246,14 @@ void SimulatedWorker::look_around(Instant now) {
     return fail(std::string(replayer.failure()->reason),
                 {bindings[replayer.failure()->peer.value].host});
   }
+  if (background_ && background_->failure())
+    return fail("background traffic: " + std::string(background_->failure()->reason), {});
   const auto all = [&](auto what) {
     return std::all_of(replayers_.begin(), replayers_.end(), what);
   };
-  if (connecting_ && !connected_ && all([](const auto& r) { return r.connected(); })) {
+  const bool connected = (!background_ || background_->connected()) &&
+                         all([](const auto& r) { return r.connected(); });
+  if (connecting_ && !connected_ && connected) {
     connected_ = true;
     events_.push_back(coordination::WorkerConnected{});
   }
@@ -261,6 +308,8 @@ Instant SimulatedWorker::next_turn() const {
   if (over()) return kNever;
   Instant next = std::min(remote_->wakeup().deadline, local_->wakeup().deadline);
   next = std::min({next, next_progress_, world_time(appointment_)});
+  next = std::min(next, world_time(crashes_.next_change()));
+  if (background_) next = std::min(next, background_->next_deadline());
   for (const replay::Replayer& replayer : replayers_) {
     next = std::min(next, world_time(replayer.next_deadline()));
   }
@@ -276,6 +325,8 @@ std::string SimulatedWorker::measurements() {
     measured.nics.push_back({.nic = NicIndex{nic},
                              .sent = bins_[nic].bytes_sent,
                              .received = bins_[nic].bytes_received,
+                             .background_sent = bins_[nic].background_sent,
+                             .background_received = bins_[nic].background_received,
                              .sent_series = bins_[nic].sent.series(),
                              .received_series = bins_[nic].received.series()});
   }
@@ -291,6 +342,7 @@ std::string SimulatedWorker::measurements() {
   for (const auto& [index, job] : jobs) measured.jobs.push_back(job);
   if (faulted_ != nullptr)
     replay::log_faults(*faulted_, now_, -options_.clock_offset, measured.faults);
+  if (background_) replay::log_faults(*background_, now_, -options_.clock_offset, measured.faults);
   for (replay::Replayer& replayer : replayers_)
     replay::log_faults(replayer, agent_time(now_), measured.faults);
   measured.transport.kind = "simulated";

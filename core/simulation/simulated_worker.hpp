@@ -12,6 +12,7 @@
 #include "core/measure/agent_reducer.hpp"
 #include "core/measure/arrival_curve.hpp"
 #include "core/plan/plan.hpp"
+#include "core/replay/background_traffic.hpp"
 #include "core/replay/faulted_transport.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
@@ -41,6 +42,8 @@ class SimulatedWorker {
 
   void turn(Instant now);
   Instant next_turn() const;
+  /// A fault of the plan crashes this agent now.
+  bool crashes() const;
   std::vector<coordination::AgentEvent> take_events() { return std::exchange(events_, {}); }
 
  private:
@@ -49,6 +52,10 @@ class SimulatedWorker {
   bool over() const { return stopped_ || failed_; }
   void open();
   void fail(const std::string& reason, std::vector<HostIndex> waiting_for);
+  void start_if_due(Instant now);
+  bool run_ranks(Instant now);
+  bool run_background(Instant now);
+  void tell_faults(const replay::Replayer& replayer);
   bool poll(replay::Transport& transport, Instant now);
   bool post(replay::Replayer& replayer, Instant now);
   void count(const replay::Completion& completion, Instant now);
@@ -64,17 +71,21 @@ class SimulatedWorker {
     measure::ByteBins received;
     Bytes bytes_sent = {};
     Bytes bytes_received = {};
+    Bytes background_sent = {};
+    Bytes background_received = {};
   };
 
   Options options_;
   plan::Connections connections_;
   std::map<plan::ConnectionKey, plan::ConnectionSpec> outgoing_;
-  std::uint32_t first_local_ = 0;  // connections from this index on are local
-  std::vector<NicIndex> nic_of_;   // by connection, of those that are not local
+  std::uint32_t first_local_ = 0;  // a rank's connections from this index on are local
+  std::vector<NicIndex> nic_of_;   // by connection; nothing of those that are local
   std::unique_ptr<replay::MemoryFabric> local_fabric_;
   std::unique_ptr<replay::MemoryTransport> local_;
   std::unique_ptr<replay::Transport> remote_;
-  replay::FaultedTransport* faulted_ = nullptr;  // remote_, if the plan has faults for it
+  replay::FaultedTransport* faulted_ = nullptr;          // remote_, if the plan has faults for it
+  std::optional<replay::BackgroundTraffic> background_;  // if the plan's faults make some here
+  fault::Schedule crashes_;                              // on the agent's clock
   std::vector<replay::Replayer> replayers_;
   std::unique_ptr<measure::AgentReducer> reducer_;
   std::vector<NicBins> bins_;  // by NIC

@@ -53,6 +53,10 @@ void World::step() {
     if (!agent.session || agent.paused) continue;
     if (agent.worker && agent.worker->next_turn() <= now_) {
       agent.worker->turn(now_);
+      if (agent.worker->crashes()) {
+        kill_agent(i);
+        continue;
+      }
       take_worker_events(i);
     }
     if (world_time(i, agent.session->next_deadline()) <= now_) agent_on(i, coordination::Tick{});

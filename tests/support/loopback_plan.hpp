@@ -18,6 +18,7 @@ struct LoopbackPlan {
   plan::ReceiveMode receive = plan::ReceiveMode::copy;
   plan::Limits limits = {};
   Duration compute = std::chrono::milliseconds{1};
+  std::vector<fault::Fault> faults = {};
 
   std::shared_ptr<const plan::Plan> make() const {
     profile::Profile profile = sample_profile(ranks);
@@ -32,6 +33,7 @@ struct LoopbackPlan {
     drill.synchronisation = mode;
     drill.transport.receive = receive;
     drill.limits = limits;
+    drill.faults = faults;
     auto plan =
         plan::make_plan(drill, inventories,
                         {{"sample", std::make_shared<const profile::Profile>(std::move(profile))}});

@@ -129,11 +129,67 @@ TEST_F(MessageFaults, AnAgentThatAFaultCrashesIsNamedWithIt) {
   }
 }
 
+TEST_F(MessageFaults, AnIncastSlowsTheRingOfTheHostThatItIsAimedAtAndIsCountedApart) {
+  if (!shape()) GTEST_SKIP() << "SKIP: this kernel has no tbf";
+  const json report = run(rings("incast", 18, "2MiB", R"(faults:
+  - name: jam
+    what: {kind: incast, message: 64KiB}
+    where: {hosts: h1, nics: rail0, peers: "h[3-4]"}
+    when: {iteration: 5, iterations: 6, for: 1min}
+)"));
+  // h1 receives from three hosts what its link carries; its ring wants a part of that.
+  const double healthy = median("hit", 1, 5);
+  EXPECT_GT(median("hit", 6, 11) / healthy, 1.4);
+  EXPECT_LT(median("hit", 14, 18) / healthy, 1.3) << "it recovers";
+  EXPECT_LT(median("alone", 6, 11) / median("alone", 1, 5), 1.3);
+
+  EXPECT_EQ(report["verdict"], "pass");
+  for (const json& job : report["jobs"])
+    EXPECT_EQ(job["bytes"]["received"], job["bytes"]["planned"]);
+  const json& fault = report["faults"][0];
+  EXPECT_EQ(fault["kind"], "incast");
+  EXPECT_EQ(fault["spells"].size(), 2U) << "on both hosts that send";
+  const auto sent = fault["background_sent_bytes"].get<std::uint64_t>();
+  EXPECT_GT(sent, 1U << 20);
+  EXPECT_LE(fault["background_received_bytes"].get<std::uint64_t>(), sent);
+  for (const json& nic : report["nics"]) {
+    EXPECT_EQ(nic["sent_bytes"], nic["planned_sent_bytes"]) << nic.dump();
+    EXPECT_EQ(nic["received_bytes"], nic["planned_received_bytes"]) << nic.dump();
+    if (nic["host"] != "h1" || nic["nic"] != "rail0") continue;
+    EXPECT_GT(nic["background_received_bytes"].get<std::uint64_t>(), 1U << 20);
+  }
+}
+
+TEST_F(MessageFaults, StopSilencesBackgroundTrafficToo) {
+  Program run = rehearse({"run", rings("long", 100'000, "64KiB", R"(faults:
+  - name: flood
+    what: {kind: background}
+    where: {hosts: h4}
+    when: {after: 0s, for: 10min}
+)"),
+                          "--out", folder() / "out"});
+  EXPECT_TRUE(run.wait_for_output("running ")) << run.output();
+  const std::uint64_t before = counters("h4", 1).sent;
+  const Instant begun = now();
+  // Rail 1 has no rank: nothing is sent there but by mistake; rail 0 has the flood.
+  while (counters("h4", 0).received < (16U << 20))
+    ASSERT_LT(now() - begun, kPatience) << "no flood";
+  EXPECT_LT(counters("h4", 1).sent - before, 100'000U);
+  const Instant asked = now();
+  Program stop = rehearse({"stop"});
+  while (sent_within(std::chrono::milliseconds{100}) > 100'000U)
+    ASSERT_LT(now() - asked, std::chrono::milliseconds{1500}) << "agents still send";
+  EXPECT_EQ(stop.wait(), 0);
+  EXPECT_EQ(run.wait(), 3);
+}
+
 TEST_F(MessageFaults, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   const std::uint64_t before = sent_by_all();
   for (const auto& [fault, reason] : std::map<std::string, std::string>{
            {"what: {kind: blackhole}, where: {hosts: h1}, when: {iteration: 1}", "no deadline"},
            {"what: {kind: blackhole}, where: {hosts: h9}, when: {iteration: 1, for: 1s}", "h9"},
+           {"what: {kind: incast}, where: {hosts: h1, peers: h9}, when: {iteration: 1, for: 1s}",
+            "hosts of the run only"},
            {"what: {kind: link_down}, where: {hosts: h1}, when: {iteration: 1, for: 1s}",
             "a blackhole of a NIC"}}) {
     int code = -1;

@@ -305,7 +305,8 @@ void RdmaTransport::State::on_sent(Connection& connection, std::uint32_t pair,
     const std::uint64_t bytes = connection.bytes_of[connection.next_sent % connection.window];
     ++statistics.messages_sent;
     statistics.payload_sent += bytes;
-    if (!options.meters.empty()) options.meters[connection.port].sent.add(turn, bytes);
+    if (!options.meters.empty())
+      options.meters[connection.port].count_sent(connection.spec, turn, bytes);
     complete({.kind = Completion::Kind::sent,
               .connection = connection.spec.index,
               .sequence = connection.next_sent++,
@@ -343,7 +344,8 @@ void RdmaTransport::State::deliver(Connection& connection) noexcept {
     }
     connection.parts_missing[slot] = parts;
     ++statistics.messages_received;
-    if (!options.meters.empty()) options.meters[connection.port].received.add(turn, bytes);
+    if (!options.meters.empty())
+      options.meters[connection.port].count_received(connection.spec, turn, bytes);
     complete({.kind = Completion::Kind::received,
               .connection = connection.spec.index,
               .sequence = connection.next_received++,

@@ -203,7 +203,8 @@ void TcpTransport::State::send_some(Connection& connection) noexcept {
       });
   statistics.payload_sent += payload_sent;
   if (!options.meters.empty())
-    options.meters[connection.spec.nic.value].sent.add(clock_now(), payload_sent);
+    options.meters[connection.spec.nic.value].count_sent(connection.spec, clock_now(),
+                                                         payload_sent);
 }
 
 void TcpTransport::State::receive_some(Connection& connection) noexcept {
@@ -317,7 +318,8 @@ void TcpTransport::State::account(Connection& connection, StreamReader::Taken ta
                                   std::uint64_t& total) noexcept {
   total += taken.payload;
   if (!options.meters.empty() && taken.payload > 0)
-    options.meters[connection.spec.nic.value].received.add(clock_now(), taken.payload);
+    options.meters[connection.spec.nic.value].count_received(connection.spec, clock_now(),
+                                                             taken.payload);
   if (!taken.message) return;
   ++connection.delivered;
   ++statistics.messages_received;

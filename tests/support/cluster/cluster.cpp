@@ -47,6 +47,7 @@ struct Cluster::Agent {
   ConnectionIndex first_local;
   std::unique_ptr<replay::Transport> wire;
   replay::FaultedTransport* faulted = nullptr;  // wire, if the plan has faults for it
+  std::optional<replay::BackgroundTraffic> background;
   std::unique_ptr<replay::MemoryFabric> local_fabric;
   std::unique_ptr<replay::MemoryTransport> local;
   std::vector<std::unique_ptr<replay::Replayer>> replayers;
@@ -68,6 +69,8 @@ Cluster::Cluster(const plan::Plan& plan, Clock& clock, const MakeTransport& make
       agent->faulted = faulted.get();
       agent->wire = std::move(faulted);
     }
+    if (replay::BackgroundTraffic::needed(agent->connections))
+      agent->background.emplace(plan, agent->connections);
     agent->local_fabric = std::make_unique<replay::MemoryFabric>(
         replay::MemoryFabric::Options{.latency = plan.local.latency,
                                       .rate = plan.local.rate,
@@ -88,10 +91,15 @@ Cluster::~Cluster() = default;
 replay::Transport& Cluster::transport(HostIndex host) { return *agents_[host.value]->wire; }
 replay::FaultedTransport* Cluster::faulted(HostIndex host) { return agents_[host.value]->faulted; }
 
+replay::BackgroundTraffic* Cluster::background(HostIndex host) {
+  auto& background = agents_[host.value]->background;
+  return background ? &*background : nullptr;
+}
+
 std::string Cluster::connect() {
   std::map<plan::ConnectionKey, replay::Address> addresses;
   for (auto& agent : agents_) {
-    for (const auto& spec : agent->connections.incoming) {
+    for (const auto& spec : received_by(*agent)) {
       auto address = agent->wire->open(spec);
       if (!address) return address.error().text();
       addresses[spec.key] = *address;
@@ -104,19 +112,19 @@ std::string Cluster::connect() {
   }
   std::map<plan::ConnectionKey, replay::Address> offers;
   for (auto& agent : agents_)
-    for (const auto& spec : agent->connections.outgoing) {
+    for (const auto& spec : sent_by(*agent)) {
       const auto offer = agent->wire->offer(spec);
       if (!offer) return offer.error().text();
       if (!offer->empty()) offers[spec.key] = *offer;
     }
   for (auto& agent : agents_)
-    for (const auto& spec : agent->connections.incoming) {
+    for (const auto& spec : received_by(*agent)) {
       const auto offer = offers.find(spec.key);
       if (offer == offers.end()) continue;
       if (auto done = agent->wire->accept(spec, offer->second); !done) return done.error().text();
     }
   for (auto& agent : agents_)
-    for (const auto& spec : agent->connections.outgoing) {
+    for (const auto& spec : sent_by(*agent)) {
       const auto address = addresses.find(spec.key);
       if (address == addresses.end()) return "the receiving end does not know a connection";
       if (auto done = agent->wire->connect(spec, address->second); !done)
@@ -124,8 +132,25 @@ std::string Cluster::connect() {
     }
   return until([&] {
     return std::all_of(by_rank_.begin(), by_rank_.end(),
-                       [](const auto* replayer) { return replayer->connected(); });
+                       [](const auto* replayer) { return replayer->connected(); }) &&
+           std::all_of(agents_.begin(), agents_.end(), [](const auto& agent) {
+             return !agent->background || agent->background->connected();
+           });
   });
+}
+
+std::vector<plan::ConnectionSpec> Cluster::sent_by(const Agent& agent) {
+  std::vector<plan::ConnectionSpec> specs = agent.connections.outgoing;
+  const auto& more = agent.connections.background_outgoing;
+  specs.insert(specs.end(), more.begin(), more.end());
+  return specs;
+}
+
+std::vector<plan::ConnectionSpec> Cluster::received_by(const Agent& agent) {
+  std::vector<plan::ConnectionSpec> specs = agent.connections.incoming;
+  const auto& more = agent.connections.background_incoming;
+  specs.insert(specs.end(), more.begin(), more.end());
+  return specs;
 }
 
 bool Cluster::turn(Agent& agent, Instant now) {
@@ -137,16 +162,23 @@ bool Cluster::turn(Agent& agent, Instant now) {
     completions_seen_ += count;
     work += count;
     for (auto& replayer : agent.replayers) replayer->on({completions, count}, now);
+    if (agent.background && transport == agent.wire.get())
+      agent.background->on({completions, count});
   }
   for (auto& replayer : agent.replayers) {
     replayer->advance(now);
-    if (agent.faulted != nullptr) {
-      const auto [iteration, phase] = replayer->position();
-      agent.faulted->schedule().edge(replayer->job(), iteration, phase);
-    }
+    const auto [iteration, phase] = replayer->position();
+    if (agent.faulted != nullptr) agent.faulted->schedule().edge(replayer->job(), iteration, phase);
+    if (agent.background) agent.background->schedule().edge(replayer->job(), iteration, phase);
     const std::size_t accepted = replay::post_in_order(replayer->requests(), agent.first_local,
                                                        *agent.wire, *agent.local, now);
     replayer->accepted(accepted);
+    work += accepted;
+  }
+  if (agent.background) {
+    agent.background->advance(now);
+    const std::size_t accepted = agent.wire->post(agent.background->requests(), now);
+    agent.background->accepted(accepted);
     work += accepted;
   }
   return work > 0;
@@ -180,6 +212,7 @@ std::string Cluster::until(const std::function<bool()>& done) {
       wakeups.push_back(agent->local->wakeup());
       for (auto& replayer : agent->replayers)
         wakeups.push_back({.deadline = replayer->next_deadline()});
+      if (agent->background) wakeups.push_back({.deadline = agent->background->next_deadline()});
     }
     if (clock_.wait(wakeups)) continue;
     std::string text = "stands still:";
@@ -198,8 +231,10 @@ bool Cluster::all_idle() const {
 
 void Cluster::start(std::uint32_t iteration, std::uint32_t phase) {
   const Instant now = clock_.now();
-  for (auto& agent : agents_)
+  for (auto& agent : agents_) {
     if (agent->faulted != nullptr) agent->faulted->schedule().start(now);
+    if (agent->background) agent->background->schedule().start(now);
+  }
   for (auto* replayer : by_rank_) replayer->start(iteration, phase, now, now);
 }
 

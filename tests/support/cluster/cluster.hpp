@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/plan/plan.hpp"
+#include "core/replay/background_traffic.hpp"
 #include "core/replay/faulted_transport.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
@@ -65,10 +66,14 @@ class Cluster {
   replay::Transport& transport(HostIndex host);
   /// The same where the plan has faults of its messages; otherwise null.
   replay::FaultedTransport* faulted(HostIndex host);
+  /// What faults make the agent send beside the job, if they do; otherwise null.
+  replay::BackgroundTraffic* background(HostIndex host);
 
  private:
   struct Agent;
 
+  static std::vector<plan::ConnectionSpec> sent_by(const Agent& agent);
+  static std::vector<plan::ConnectionSpec> received_by(const Agent& agent);
   bool turn();
   bool turn(Agent& agent, Instant now);
   std::string until(const std::function<bool()>& done);

@@ -155,6 +155,42 @@ TEST(WorkerTest, IterationsByAppointment) {
   EXPECT_EQ(agents.count<WorkerFailed>(0), 0U);
 }
 
+TEST(WorkerTest, TrafficOfAFaultPassesBesideTheJobAndIsCountedApart) {
+  const fault::Fault jam{.name = "jam",
+                         .what = {.kind = fault::Kind::incast,
+                                  .levels = {{.traffic = BitRate{400'000'000}}},
+                                  .message = Bytes{32U << 10},
+                                  .credits = 4},
+                         .where = {.hosts = {"host0"}},
+                         .when = {.iteration = 1, .length = 1h}};
+  Agents agents(
+      test::LoopbackPlan{.ranks = 4, .hosts = 3, .iterations = 4, .faults = {jam}}.make());
+  ASSERT_TRUE(agents.connect());
+  for (std::uint32_t iteration = 0; iteration < 4; ++iteration) {
+    agents.start_step(iteration);
+    ASSERT_TRUE(agents.until([&] { return agents.all<WorkerStepDone>(iteration + 1); }));
+  }
+  for (auto& worker : agents.workers) worker->finish();
+  ASSERT_TRUE(agents.until([&] { return agents.all<WorkerStopped>(1); }));
+  expect_all_done(agents, 4);
+  const auto here = agents.results(0);
+  ASSERT_EQ(here.faults.background.size(), 1U);
+  EXPECT_TRUE(here.faults.spells.empty()) << "who receives does not know when it is on";
+  EXPECT_GE(here.nics.at(0).background_received, here.faults.background[0].received);
+  EXPECT_EQ(here.nics.at(0).background_sent, Bytes{});
+  Bytes sent;
+  for (const std::size_t source : {1U, 2U}) {
+    const auto there = agents.results(source);
+    EXPECT_GT(there.faults.background.at(0).messages_sent, 0U);
+    EXPECT_EQ(there.faults.spells.size(), 1U);
+    EXPECT_EQ(there.nics.at(0).sent_series.total(),
+              (there.nics.at(0).sent + there.nics.at(0).background_sent).count());
+    sent += there.faults.background[0].sent;
+  }
+  EXPECT_GT(here.faults.background[0].received, Bytes{});
+  EXPECT_LE(here.faults.background[0].received, sent + Bytes{32U << 10} * 8);
+}
+
 TEST(WorkerTest, PhasesByAppointmentOnFourAgents) {
   Agents agents(
       test::LoopbackPlan{.ranks = 8, .hosts = 4, .iterations = 2, .mode = plan::SyncMode::phase}

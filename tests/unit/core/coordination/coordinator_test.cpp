@@ -134,6 +134,21 @@ TEST(Operators, ARunOfAPlanThatHasChangedIsRefused) {
   EXPECT_THAT(story.told(story.agents[0]), IsEmpty());
 }
 
+TEST(Operators, ARunWithMoreConnectionsThanAHostCanHoldIsRefusedWithTheReason) {
+  RunStory story;
+  story.upload("large", test::sample_profile(512));
+  story.request_run(story.person,
+                    "drill: large\njobs:\n  - {name: large, profile: large, hosts: [host0, "
+                    "host1]}\n");
+  const Envelope failure = story.last_told(story.person, Envelope::kFailure);
+  EXPECT_EQ(failure.failure().code(), to_string(ErrorCode::refused));
+  EXPECT_THAT(failure.failure().message(),
+              AllOf(HasSubstr("host 'host0' would hold up to"), HasSubstr("at most 32768"),
+                    HasSubstr("use fewer channels")));
+  EXPECT_THAT(story.told(story.agents[0]), IsEmpty());
+  EXPECT_EQ(story.coordinator.view().state, RunState::idle);
+}
+
 TEST(Operators, ASecondRunIsRefusedWithTheIdOfTheFirst) {
   RunStory story;
   story.get_to(RunState::running);
@@ -409,6 +424,51 @@ TEST(Runs, AnAddressOfSomebodyElsesConnectionEndsTheAgentsSession) {
   story.say(story.agents[0], message);
   EXPECT_TRUE(story.closed(story.agents[0]));
   EXPECT_THAT(story.wind_down({1}).reason(), HasSubstr("host0"));
+}
+
+constexpr const char* kIncast =
+    "faults:\n"
+    "  - name: jam\n"
+    "    what: {kind: incast}\n"
+    "    where: {hosts: host0}\n"
+    "    when: {iteration: 0, for: 1s}\n";
+
+/// Of background traffic from host1 to host0, as host0 tells it.
+protocol::ConnectionAddress address_beside(std::uint32_t source) {
+  protocol::ConnectionAddress address;
+  address.set_source(source);
+  address.set_destination(0);
+  address.set_use(static_cast<std::uint32_t>(plan::ConnectionUse::background));
+  address.set_address("side door");
+  return address;
+}
+
+TEST(Runs, AddressesOfBackgroundTrafficReachTheHostThatSends) {
+  RunStory story;
+  story.get_to(RunState::preparing, kIncast);
+  Envelope message;
+  message.mutable_prepared()->set_run(story.run);
+  *message.mutable_prepared()->add_addresses() = address_beside(1);
+  story.say(story.agents[0], message);
+  story.both([&](std::size_t agent) { story.prepared(agent); });
+  const Envelope connect = story.last_told(story.agents[1], Envelope::kConnect);
+  ASSERT_EQ(connect.connect().addresses_size(), 2);
+  EXPECT_EQ(connect.connect().addresses(1).address(), "side door");
+  EXPECT_EQ(connect.connect().addresses(1).use(),
+            static_cast<std::uint32_t>(plan::ConnectionUse::background));
+}
+
+TEST(Runs, AnAddressOfBackgroundTrafficThatNoFaultMakesEndsTheAgentsSession) {
+  for (const auto& [more, source] :
+       std::vector<std::pair<std::string, std::uint32_t>>{{"", 1}, {kIncast, 2}}) {
+    RunStory story;
+    story.get_to(RunState::preparing, more);
+    Envelope message;
+    message.mutable_prepared()->set_run(story.run);
+    *message.mutable_prepared()->add_addresses() = address_beside(source);
+    story.say(story.agents[0], message);
+    EXPECT_TRUE(story.closed(story.agents[0])) << source;
+  }
 }
 
 TEST(Runs, ResultsOverTheCapEndTheAgentsSession) {

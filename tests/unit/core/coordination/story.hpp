@@ -143,16 +143,20 @@ struct RunStory : Story {
   explicit RunStory(CoordinatorOptions options = {}) : Story(std::move(options)) {
     agents = {join("host0"), join("host1")};
     person = join_operator();
-    const std::string bytes = profile::to_binary(test::sample_profile(4));
+    upload("sample", test::sample_profile(4));
+    for (const SessionId session : {agents[0], agents[1], person}) told(session);
+  }
+
+  void upload(const std::string& name, const profile::Profile& profile) {
+    const std::string bytes = profile::to_binary(profile);
     for (const protocol::Part& part : protocol::parts_of(bytes)) {
       Envelope message;
-      message.mutable_profile_part()->set_name("sample");
+      message.mutable_profile_part()->set_name(name);
       message.mutable_profile_part()->set_size(part.size);
       message.mutable_profile_part()->set_offset(part.offset);
       message.mutable_profile_part()->set_part(part.bytes.data(), part.bytes.size());
       say(person, message);
     }
-    for (const SessionId session : {agents[0], agents[1], person}) told(session);
   }
 
   static std::string drill(const std::string& more = "") {

@@ -16,7 +16,12 @@ FaultMeasurements some() {
                       .began = Instant{1ns},
                       .ended = Instant{1ns}}},
           .spells_dropped = 9,
-          .effects = {{.fault = 1, .messages = 1'000, .hit = 17}}};
+          .effects = {{.fault = 1, .messages = 1'000, .hit = 17}},
+          .background = {{.fault = 2,
+                          .sent = Bytes{3'000},
+                          .received = Bytes{2'000},
+                          .messages_sent = 3,
+                          .messages_received = 2}}};
 }
 
 std::string bytes_of(const FaultMeasurements& measurements) {

@@ -74,6 +74,18 @@ TEST(FaultText, EveryKindHasItsKeys) {
   EXPECT_EQ(what("kind: loss, share: 0.1%, retransmission: 200ms").retransmission, 200ms);
   EXPECT_EQ(what("kind: straggler, compute: 150%").levels[0].compute.millionths, 1'500'000U);
   EXPECT_EQ(what("kind: mtu, to: 1400B").levels[0].mtu, 1400U);
+  const fault::What jam =
+      what("kind: incast, rate: [10%, 40Gbit/s], of: 100Gbit/s, message: 256KiB");
+  ASSERT_EQ(jam.levels.size(), 2U);
+  EXPECT_EQ(jam.levels[0].rate.millionths, 100'000U);
+  EXPECT_EQ(jam.levels[1].traffic, BitRate{40'000'000'000});
+  EXPECT_EQ(jam.of, BitRate{100'000'000'000});
+  EXPECT_EQ(jam.message, Bytes{256U << 10});
+  EXPECT_EQ(jam.credits, 4U);
+  const fault::What background = what("kind: background, credits: 2");
+  EXPECT_EQ(background.levels, std::vector<fault::Level>{{}});
+  EXPECT_EQ(background.message, Bytes{1U << 20});
+  EXPECT_EQ(background.credits, 2U);
   for (const Kind kind : {Kind::blackhole, Kind::pause, Kind::crash, Kind::link_down})
     EXPECT_EQ(what("kind: " + std::string(to_string(kind))).kind, kind);
   for (const Kind kind : {Kind::duplicate, Kind::reorder, Kind::corrupt})
@@ -134,6 +146,31 @@ TEST(FaultText, NamesAreUnique) {
   const auto drill = parse_drill(drill_with(one + one), "d.yaml");
   ASSERT_FALSE(drill);
   EXPECT_THAT(drill.error().text(), HasSubstr("two faults are named 'f'"));
+}
+
+TEST(FaultText, TrafficIsOfHostsAndNicsAndHasARate) {
+  const std::string when = "iteration: 1, for: 10s";
+  EXPECT_THAT(error_of("kind: incast, rate: 0%", "hosts: h1", when), HasSubstr("is no traffic"));
+  EXPECT_THAT(error_of("kind: incast, rate: 0Gbit/s", "hosts: h1", when),
+              HasSubstr("is no traffic"));
+  EXPECT_THAT(error_of("kind: incast, rate: 101%", "hosts: h1", when), HasSubstr("up to 100%"));
+  EXPECT_THAT(error_of("kind: incast, rate: 40Gbit", "hosts: h1", when),
+              HasSubstr("'40Gbit' is neither a share nor a rate"));
+  EXPECT_THAT(error_of("kind: background, message: 0B", "hosts: h1", when),
+              HasSubstr("up to 64MiB"));
+  EXPECT_THAT(error_of("kind: background, credits: 0", "hosts: h1", when), HasSubstr("credits"));
+  EXPECT_THAT(error_of("kind: background", "ranks: 1", when), HasSubstr("of hosts and NICs"));
+  EXPECT_THAT(error_of("kind: incast", "hosts: h1, direction: sent", when),
+              HasSubstr("kind: background"));
+  EXPECT_THAT(error_of("kind: incast", "hosts: h1", when, "    mechanism: kernel\n"),
+              HasSubstr("nothing that the kernel can do"));
+  EXPECT_THAT(error_of("kind: incast", "hosts: h1", "iteration: 1"), HasSubstr("no deadline"));
+}
+
+TEST(FaultText, OnePathIsRefusedWithTheReason) {
+  EXPECT_THAT(error_of("kind: one_path", "hosts: h1", "iteration: 1, for: 10s"),
+              testing::AllOf(HasSubstr("d.yaml:7"), HasSubstr("no host can force flows"),
+                             HasSubstr("transport.rdma.flow_label")));
 }
 
 }  // namespace

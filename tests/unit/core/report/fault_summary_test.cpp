@@ -4,6 +4,7 @@
 
 #include "core/plan/plan.hpp"
 #include "core/report/run_measurements.hpp"
+#include "core/report/summary.hpp"
 
 namespace rehearsal::report {
 namespace {
@@ -72,6 +73,31 @@ TEST(FaultSummary, WhatAnAgentMakesUpDoesNotCount) {
   sample.run.agents[1].measurements->faults.effects[0].fault = 7;
   EXPECT_THAT(fault_summaries(sample.plan, sample.run)[0].spells, IsEmpty());
   EXPECT_THAT(fault_series(sample.plan, sample.run), IsEmpty());
+}
+
+TEST(FaultSummary, TrafficIsAddedUpOverAgents) {
+  Sample sample;
+  sample.plan.faults[0].what = {
+      .kind = fault::Kind::incast, .levels = {{}}, .message = Bytes{1'000}, .credits = 4};
+  sample.run.agents[0].measurements->faults.background = {
+      {.fault = 0, .received = Bytes{4'000'000}}, {.fault = 7, .sent = Bytes{1}}};
+  sample.run.agents[1].measurements->faults.background = {{.fault = 0, .sent = Bytes{5'000'000}}};
+  const auto faults = fault_summaries(sample.plan, sample.run);
+  EXPECT_TRUE(faults[0].traffic);
+  EXPECT_FALSE(faults[1].traffic);
+  EXPECT_EQ(faults[0].background_sent, Bytes{5'000'000});
+  EXPECT_EQ(faults[0].background_received, Bytes{4'000'000});
+  EXPECT_THAT(fault_lines(faults), HasSubstr("cut: 4.77 MiB sent beside the jobs, 3.81 MiB"));
+}
+
+TEST(FaultSummary, TrafficIsReadBackFromTheSummary) {
+  Summary summary;
+  summary.faults = {{.name = "jam", .traffic = true, .background_sent = Bytes{5}}, {.name = "cut"}};
+  summary.nics = {{.host = "h1", .background_received = Bytes{7}}, {.host = "h2"}};
+  const auto read = read_summary(summary_json(summary));
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->faults, summary.faults);
+  EXPECT_EQ(read->nics, summary.nics);
 }
 
 TEST(FaultSummary, ACrashIsNamed) {
