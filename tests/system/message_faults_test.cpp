@@ -130,7 +130,7 @@ TEST_F(MessageFaults, AnAgentThatAFaultCrashesIsNamedWithIt) {
 }
 
 TEST_F(MessageFaults, AnIncastSlowsTheRingOfTheHostThatItIsAimedAtAndIsCountedApart) {
-  if (!shape()) GTEST_SKIP() << "SKIP: this kernel has no tbf";
+  if (!shape(kShapedRate)) GTEST_SKIP() << "SKIP: this kernel has no tbf";
   const json report = run(rings("incast", 18, "2MiB", R"(faults:
   - name: jam
     what: {kind: incast, message: 64KiB}
