@@ -80,7 +80,7 @@ TEST_F(Runs, WhatAgentsReportIsShown) {
   const std::string local =
       rehearse({"doctor", "--local", "--config", folder() / "agent.yaml"}, code);
   EXPECT_THAT(local, HasSubstr("clock source"));
-  EXPECT_THAT(local, HasSubstr(": rd3 port 1 active")) << "NICs that nobody named are found";
+  EXPECT_THAT(local, HasSubstr("here h2: rd2 port 1 active")) << "NICs that nobody named are found";
   EXPECT_THAT(rehearse({"status", "--json"}, code), HasSubstr("\"device\": \"rd2\""));
   EXPECT_THAT(rehearse({"explain", "RDMA-020"}, code), HasSubstr("does not acknowledge"));
   EXPECT_EQ(code, 0);
