@@ -16,6 +16,7 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t kHosts = 4;
 constexpr std::uint64_t kChunk = 64 << 10;
+constexpr BitRate kRate{1'000'000'000};
 
 /// A rank a host: compute, then an all_reduce of twenty rounds of chunks.
 profile::Profile ring_job(Duration compute) {
@@ -43,11 +44,15 @@ std::string drill_of(const std::string& fault, const std::string& expectations) 
          fault + "}\nexpectations:\n" + expectations;
 }
 
-/// No latency, and control messages that all take the same time: clocks are known exactly.
+/// A chunk takes a whole number of nanoseconds and has no latency, and control messages all take
+/// the same time, so that clocks are known exactly.
 WorldOptions exact(std::uint64_t seed) {
   WorldOptions options = cluster(kHosts, seed);
   options.control = {.delay_min = 20us, .delay_max = 20us};
   options.fabric.latency = 0us;
+  options.fabric.rate = kRate;
+  for (plan::Inventory& host : options.inventories)
+    for (plan::Nic& nic : host.nics) nic.line_rate = kRate;
   return options;
 }
 
@@ -162,7 +167,7 @@ TEST(NicRateDrills, TheTimeLineHasWhatHappenedInItsOrder) {
 TEST(StragglerDrill, AddsWhatItComputesLongerAndIsFoundAsComputingNotAsNetwork) {
   World world(exact(24));
   const Summary summary = live_through(
-      world, ring_job(5ms),
+      world, ring_job(40ms),
       drill_of("what: {kind: straggler, compute: 200%}, where: {ranks: 2}, when: {iteration: 10, "
                "iterations: 10, for: 1min}",
                "  - {metric: iteration_p50, stage: during, at_most: 200%}\n"
@@ -172,7 +177,7 @@ TEST(StragglerDrill, AddsWhatItComputesLongerAndIsFoundAsComputingNotAsNetwork) 
   ASSERT_TRUE(!summary.jobs.empty() && summary.jobs[0].stages);
   const auto& stages = summary.jobs[0].stages->stages;
   ASSERT_TRUE(stages[0].time.p50 && stages[1].time.p50);
-  EXPECT_EQ(*stages[1].time.p50 - *stages[0].time.p50, Duration{5ms});
+  EXPECT_EQ(*stages[1].time.p50 - *stages[0].time.p50, Duration{40ms});
   ASSERT_TRUE(summary.suspects && summary.suspects->size() == 1U);
   EXPECT_EQ(summary.suspects->front().place, "rank");
   EXPECT_EQ(summary.suspects->front().rank, 2U);
@@ -182,8 +187,8 @@ TEST(DrillsByTime, TheStagesAreWhenTheFaultTrulyWasOn) {
   World world(exact(25));
   const Summary summary = live_through(
       world, ring_job(0s),
-      drill_of("what: {kind: rate, to: 50%}, where: {hosts: host1}, when: {after: 100ms, for: "
-               "100ms}",
+      drill_of("what: {kind: rate, to: 50%}, where: {hosts: host1}, when: {after: 400ms, for: "
+               "400ms}",
                "  - {metric: iteration_p50, stage: during, at_most: 200%}\n"
                "  - {metric: recovery, within: 1%, iterations: 2}\n"));
   EXPECT_EQ(summary.verdict, Verdict::pass) << testing::PrintToString(summary.reasons);
