@@ -29,7 +29,7 @@ Result<std::vector<NicChoice>> nics_of(const yaml::Node& node) {
 Result<void> apply(const yaml::Document& document, Config& config) {
   ASSIGN_OR_RETURN(const auto keys,
                    document.root().as_mapping({"coordinator", "name", "nics", "shared_nics",
-                                               "metrics", "drain_limit", "log"}));
+                                               "metrics", "helper", "drain_limit", "log"}));
   if (const auto node = keys.optional("coordinator")) {
     ASSIGN_OR_RETURN(config.coordinator, runtime::endpoint_of(*node));
   }
@@ -44,6 +44,10 @@ Result<void> apply(const yaml::Document& document, Config& config) {
   }
   if (const auto node = keys.optional("metrics")) {
     ASSIGN_OR_RETURN(config.metrics, runtime::listen_endpoint_of(*node));
+  }
+  if (const auto node = keys.optional("helper")) {
+    ASSIGN_OR_RETURN(const std::string path, node->text());
+    config.helper = path == "none" ? "" : path;
   }
   if (const auto node = keys.optional("drain_limit")) {
     ASSIGN_OR_RETURN(config.drain_limit, node->duration());

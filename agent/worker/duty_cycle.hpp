@@ -15,6 +15,7 @@
 #include "core/fault/schedule.hpp"
 #include "core/plan/plan.hpp"
 #include "core/replay/faulted_transport.hpp"
+#include "core/replay/kernel_schedule.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
 
@@ -58,6 +59,8 @@ class DutyCycle {
   /// No rank computes: without news from a peer nothing will move.
   bool only_waits(Instant now) const noexcept;
 
+  /// A fault of the host's kernel that is to begin, to change or to end; each told once.
+  std::optional<coordination::WorkerFault> take_fault() noexcept;
   /// The fault of the plan by which this agent is to crash now; empty: none.
   std::string_view crash() const noexcept;
 
@@ -106,6 +109,7 @@ class DutyCycle {
   std::unique_ptr<replay::Transport> transport_;  // null: loopback
   replay::FaultedTransport* faulted_ = nullptr;   // transport_, if the plan has faults for it
   fault::Schedule crashes_;
+  replay::KernelSchedule kernel_;
   Instant now_;                              // of the last turn
   std::vector<replay::Replayer> replayers_;  // by SeatIndex
   std::vector<Inbox> inboxes_;               // by SeatIndex

@@ -47,6 +47,14 @@ std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasu
                          .what = fault::describe(fault.what),
                          .when = fault::describe(fault.when)});
   }
+  for (const AgentResult& agent : run.agents) {
+    if (!agent.measurements || agent.host.value >= plan.hosts.size()) continue;
+    for (const measure::FaultProblem& problem : agent.measurements->faults.problems) {
+      if (problem.fault < summaries.size())
+        summaries[problem.fault].problems.push_back(
+            {.host = plan.hosts[agent.host.value].host, .text = problem.text});
+    }
+  }
   const std::optional<Instant> start = first_start(run);
   if (!start) return summaries;
   for (const AgentResult& agent : run.agents) {
@@ -111,6 +119,8 @@ std::string fault_lines(const std::vector<FaultSummary>& faults) {
       table.add({fault.name, fault.what, spell.host, rank, format_duration(spell.began),
                  format_duration(spell.ended)});
     }
+    for (const FaultProblemSummary& problem : fault.problems)
+      notes += "!! " + fault.name + " on " + problem.host + ": " + problem.text + "\n";
     if (fault.messages != 0)
       notes += fault.name + ": " + grouped(fault.hit) + " of " + grouped(fault.messages) +
                " messages hit\n";

@@ -27,6 +27,15 @@ struct FaultSpellSummary {
   bool operator==(const FaultSpellSummary&) const = default;
 };
 
+/// What went wrong with a fault of the kernel on a host: it was refused, ended before its time, is
+/// in conflict with what somebody else did, or could not be undone.
+struct FaultProblemSummary {
+  std::string host = {};
+  std::string text = {};  ///< "STUCK: …"
+
+  bool operator==(const FaultProblemSummary&) const = default;
+};
+
 struct FaultSummary {
   std::string name = {};
   std::string kind = {};
@@ -36,6 +45,7 @@ struct FaultSummary {
   std::uint64_t messages = 0;                  ///< that passed while it was on
   std::uint64_t hit = 0;                       ///< of these: delayed, lost or held back
   std::vector<FaultSpellSummary> spells = {};  ///< by time
+  std::vector<FaultProblemSummary> problems = {};
 
   bool operator==(const FaultSummary&) const = default;
 };

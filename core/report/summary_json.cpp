@@ -126,9 +126,12 @@ Json json_of(const FaultSpellSummary& spell) {
 Json json_of(const FaultSummary& fault) {
   Json spells = Json::array();
   for (const FaultSpellSummary& spell : fault.spells) spells.push_back(json_of(spell));
-  return {{"name", fault.name}, {"kind", fault.kind},         {"mechanism", fault.mechanism},
-          {"what", fault.what}, {"when", fault.when},         {"messages", fault.messages},
-          {"hit", fault.hit},   {"spells", std::move(spells)}};
+  Json json = {{"name", fault.name}, {"kind", fault.kind},         {"mechanism", fault.mechanism},
+               {"what", fault.what}, {"when", fault.when},         {"messages", fault.messages},
+               {"hit", fault.hit},   {"spells", std::move(spells)}};
+  for (const FaultProblemSummary& problem : fault.problems)
+    json["problems"].push_back({{"host", problem.host}, {"text", problem.text}});
+  return json;
 }
 
 Json json_of(const SuspectSummary& suspect) {

@@ -266,15 +266,21 @@ FaultSpellSummary read_spell(const Node& node) {
   return spell;
 }
 
+FaultProblemSummary read_problem(const Node& node) {
+  return {.host = node.text("host"), .text = node.text("text")};
+}
+
 FaultSummary read_fault(const Node& node) {
-  return {.name = node.text("name"),
-          .kind = node.text("kind"),
-          .mechanism = node.text("mechanism"),
-          .what = node.text("what"),
-          .when = node.text("when"),
-          .messages = node.number("messages"),
-          .hit = node.number("hit"),
-          .spells = node.list("spells", read_spell)};
+  FaultSummary fault{.name = node.text("name"),
+                     .kind = node.text("kind"),
+                     .mechanism = node.text("mechanism"),
+                     .what = node.text("what"),
+                     .when = node.text("when"),
+                     .messages = node.number("messages"),
+                     .hit = node.number("hit"),
+                     .spells = node.list("spells", read_spell)};
+  if (node.has("problems")) fault.problems = node.list("problems", read_problem);
+  return fault;
 }
 
 SuspectSummary read_suspect(const Node& node) {

@@ -22,7 +22,8 @@ SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& f
                                         .rate = options.plan->local.rate,
                                         .sharing = replay::MemoryFabric::Sharing::rank_pair})),
       local_(std::make_unique<replay::MemoryTransport>(*local_fabric_)),
-      remote_(std::make_unique<replay::MemoryTransport>(fabric)) {
+      remote_(std::make_unique<replay::MemoryTransport>(fabric)),
+      kernel_(*options.plan, options.host) {
   const plan::Plan& plan = *options_.plan;
   if (replay::FaultedTransport::needed(plan, options_.host)) {
     auto faulted =
@@ -129,6 +130,7 @@ void SimulatedWorker::turn(Instant now) {
       begun_ = true;
       next_progress_ = now + kProgressInterval;
       if (faulted_ != nullptr) faulted_->schedule().start(world_time(appointment_));
+      kernel_.start(appointment_);
       for (replay::Replayer& replayer : replayers_) {
         replayer.start(running_->iteration, running_->phase, appointment_, agent_time(now));
       }
@@ -136,10 +138,9 @@ void SimulatedWorker::turn(Instant now) {
     }
     for (replay::Replayer& replayer : replayers_) {
       replayer.advance(agent_time(now));
-      if (faulted_ != nullptr) {
-        const auto [iteration, phase] = replayer.position();
-        faulted_->schedule().edge(replayer.job(), iteration, phase);
-      }
+      const auto [iteration, phase] = replayer.position();
+      if (faulted_ != nullptr) faulted_->schedule().edge(replayer.job(), iteration, phase);
+      kernel_.edge(replayer.job(), iteration, phase);
       moved |= post(replayer, now);
     }
     take_records();
@@ -197,6 +198,9 @@ void SimulatedWorker::take_records() {
 
 /// What the agent is to hear of.
 void SimulatedWorker::look_around(Instant now) {
+  kernel_.at(agent_time(now));
+  while (const auto change = kernel_.take_change())
+    events_.push_back(coordination::WorkerFault{change->fault, change->level, change->until});
   for (const replay::Replayer& replayer : replayers_) {
     if (!replayer.failure()) continue;
     const auto& bindings = options_.plan->jobs[replayer.job().value].bindings;
@@ -260,7 +264,8 @@ std::uint32_t SimulatedWorker::iterations_done() const {
 Instant SimulatedWorker::next_turn() const {
   if (over()) return kNever;
   Instant next = std::min(remote_->wakeup().deadline, local_->wakeup().deadline);
-  next = std::min({next, next_progress_, world_time(appointment_)});
+  next =
+      std::min({next, next_progress_, world_time(appointment_), world_time(kernel_.next_change())});
   for (const replay::Replayer& replayer : replayers_) {
     next = std::min(next, world_time(replayer.next_deadline()));
   }

@@ -13,6 +13,7 @@
 #include "core/measure/arrival_curve.hpp"
 #include "core/plan/plan.hpp"
 #include "core/replay/faulted_transport.hpp"
+#include "core/replay/kernel_schedule.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
 
@@ -75,6 +76,7 @@ class SimulatedWorker {
   std::unique_ptr<replay::MemoryTransport> local_;
   std::unique_ptr<replay::Transport> remote_;
   replay::FaultedTransport* faulted_ = nullptr;  // remote_, if the plan has faults for it
+  replay::KernelSchedule kernel_;                // on the agent's clock
   std::vector<replay::Replayer> replayers_;
   std::unique_ptr<measure::AgentReducer> reducer_;
   std::vector<NicBins> bins_;  // by NIC

@@ -36,6 +36,7 @@ struct DrillOptions {
   std::uint32_t agents = 2;
   std::uint32_t iterations = 3;
   std::string mode = "iteration";
+  std::string more = {};  ///< keys at the top level of the drill
 };
 
 inline std::string drill_text(const DrillOptions& options) {
@@ -48,7 +49,7 @@ inline std::string drill_text(const DrillOptions& options) {
          "]\n"
          "iterations: " +
          std::to_string(options.iterations) + "\nsynchronisation: " + options.mode +
-         "\nlimits: {progress: 8s}\n";
+         "\nlimits: {progress: 8s}\n" + options.more;
 }
 
 /// An operator who uploads the sample profile (two ranks an agent) and asks for a run.
