@@ -19,6 +19,7 @@ struct Flags {
   std::vector<std::string> nics;
   std::string metrics;
   std::string announce;
+  std::string helper;
 };
 
 /// Defaults, then the file, then flags.
@@ -40,6 +41,7 @@ Result<Config> read_config(const Flags& flags) {
   if (!flags.metrics.empty()) {
     ASSIGN_OR_RETURN(config.metrics, runtime::parse_listen_endpoint(flags.metrics));
   }
+  if (!flags.helper.empty()) config.helper = flags.helper == "none" ? "" : flags.helper;
   if (!flags.announce.empty()) config.announce = flags.announce;
   return config;
 }
@@ -118,6 +120,8 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   program.app.add_option("--metrics", flags.metrics,
                          "where /metrics and /healthz are served: ADDR:PORT");
+  program.app.add_option("--helper", flags.helper,
+                         "the socket of this host's rehearsal-helper, or none");
   program.app.add_option("--announce", flags.announce,
                          "write the addresses really bound to this file");
   program.app.set_version_flag("--version", "rehearsal-agent " REHEARSAL_VERSION);

@@ -16,7 +16,8 @@ namespace rehearsal::agent {
 
 using WorkerEvent = std::variant<coordination::WorkerOpened, coordination::WorkerConnected,
                                  coordination::WorkerStepDone, coordination::WorkerProgress,
-                                 coordination::WorkerFailed, coordination::WorkerStopped>;
+                                 coordination::WorkerFailed, coordination::WorkerStopped,
+                                 coordination::WorkerFault>;
 
 struct WorkerOptions {
   std::shared_ptr<const plan::Plan> plan;

@@ -26,6 +26,7 @@ void add_status_command(CLI::App& app, Context& context);
 void add_stop_command(CLI::App& app, Context& context);
 void add_report_command(CLI::App& app, Context& context);
 void add_drill_command(CLI::App& app, Context& context);
+void add_faults_command(CLI::App& app, Context& context);
 void add_demo_command(CLI::App& app, Context& context);
 void add_doctor_command(CLI::App& app, Context& context);
 void add_explain_command(CLI::App& app, Context& context);

@@ -29,8 +29,34 @@ Finding look_at_clock(const protocol::AgentStatus& agent) {
           "starts can be apart by as much: use a quieter control network or host"};
 }
 
+std::string joined_words(const google::protobuf::RepeatedPtrField<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+/// Whether faults of the host's kernel can be asked for, and whether one stands in the way.
+void look_at_helper(const protocol::AgentStatus& agent, std::vector<Finding>& findings) {
+  if (!agent.blocked().empty())
+    findings.push_back({Health::bad, agent.host(), "takes no runs: " + agent.blocked(),
+                        "`rehearse faults clear --host " + agent.host() +
+                            "`, or on the host, as root, `rehearsal-helper --undo-all`"});
+  if (!agent.has_kernel()) return;  // too many agents: left out
+  const protocol::KernelOffer& offer = agent.kernel();
+  std::string text = "rehearsal-helper allows no faults of the kernel";
+  if (!offer.helper()) {
+    text = "no rehearsal-helper: faults only inside the agent";
+  } else if (offer.faults_size() > 0 && offer.interfaces_size() > 0) {
+    text = "rehearsal-helper allows " + joined_words(offer.faults()) + " on " +
+           joined_words(offer.interfaces()) + " for " +
+           format_duration(Duration{static_cast<std::int64_t>(offer.duration_max_ns())});
+  }
+  findings.push_back({Health::good, agent.host(), text});
+}
+
 void look_at_agent(const protocol::AgentStatus& agent, std::vector<Finding>& findings) {
   findings.push_back(look_at_clock(agent));
+  look_at_helper(agent, findings);
   if (agent.silence_ns() > kSilenceMax)
     findings.push_back(
         {Health::bad, agent.host(),

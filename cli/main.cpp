@@ -26,6 +26,7 @@ void add_commands(CLI::App& app, Context& context) {
   add_stop_command(app, context);
   add_report_command(app, context);
   add_drill_command(app, context);
+  add_faults_command(app, context);
   add_demo_command(app, context);
   add_doctor_command(app, context);
   add_explain_command(app, context);

@@ -32,6 +32,12 @@ std::string clock_of(const protocol::AgentStatus& agent) {
   return "±" + format_duration(duration(agent.clock().error_bound_ns()));
 }
 
+std::string faults_of(const protocol::AgentStatus& agent) {
+  if (!agent.blocked().empty()) return "STUCK";
+  if (agent.faults() > 0) return std::to_string(agent.faults()) + " on";
+  return agent.kernel().helper() ? "none" : "no helper";
+}
+
 std::string first_line(const protocol::StatusReply& status) {
   std::string line = status.software() + ": ";
   if (status.run().empty())
@@ -69,6 +75,20 @@ ordered_json clock_json(const protocol::ClockEstimate& clock) {
           {"error_bound_seconds", seconds(clock.error_bound_ns())}};
 }
 
+/// What its helper allows, and what stands.
+ordered_json kernel_json(const protocol::AgentStatus& agent) {
+  const protocol::KernelOffer& offer = agent.kernel();
+  ordered_json json{{"helper", offer.helper()},
+                    {"allowed_faults", ordered_json::array()},
+                    {"allowed_interfaces", ordered_json::array()},
+                    {"duration_max_seconds", seconds(offer.duration_max_ns())},
+                    {"faults_on", agent.faults()}};
+  for (const std::string& kind : offer.faults()) json["allowed_faults"].push_back(kind);
+  for (const std::string& name : offer.interfaces()) json["allowed_interfaces"].push_back(name);
+  json["blocked"] = agent.blocked().empty() ? ordered_json(nullptr) : ordered_json(agent.blocked());
+  return json;
+}
+
 ordered_json agent_json(const protocol::AgentStatus& agent) {
   ordered_json json{{"host", agent.host()},
                     {"address", agent.address()},
@@ -76,6 +96,7 @@ ordered_json agent_json(const protocol::AgentStatus& agent) {
                     {"run", run_json(agent.run())},
                     {"clock", clock_json(agent.clock())},
                     {"silence_seconds", seconds(agent.silence_ns())},
+                    {"kernel", kernel_json(agent)},
                     {"nics", ordered_json::array()}};
   for (const protocol::Nic& nic : agent.nics()) json["nics"].push_back(nic_json(nic));
   return json;
@@ -91,11 +112,12 @@ std::string status_text(const protocol::StatusReply& status) {
                {"run"},
                {"clock"},
                {"heard of", Table::Align::right},
+               {"kernel faults"},
                {"data NICs"}}};
   for (const protocol::AgentStatus& agent : status.agents())
     table.add({agent.host(), agent.address(), agent.run().empty() ? "free" : agent.run(),
                clock_of(agent), format_duration(duration(agent.silence_ns())) + " ago",
-               nics_of(agent)});
+               faults_of(agent), nics_of(agent)});
   return text + table.text("  ");
 }
 

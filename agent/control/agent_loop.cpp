@@ -9,6 +9,7 @@
 #include <deque>
 #include <utility>
 
+#include "agent/fault/helper_link.hpp"
 #include "core/measure/agent_measurements.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/log.hpp"
@@ -60,16 +61,20 @@ class AgentLoop::Impl {
                    [this](std::string reason) {
                      ++counters_.links_lost;
                      deliver(coordination::LinkDown{std::move(reason)});
-                   }}) {}
+                   }}) {
+    if (!options_.helper.empty()) helper_.emplace(context, options_.helper, helper_handlers());
+  }
 
   void start() {
     wait_for_worker();
+    if (helper_) helper_->start();
     link_.connect_at(runtime::now());
   }
 
   void stop(const std::string& reason) {
     stopped_ = true;
     forget_worker();
+    if (helper_) helper_->close();  // and with it all faults that were asked for
     link_.close(reason);
     timer_.cancel();
     asio::error_code ignored;
@@ -83,6 +88,20 @@ class AgentLoop::Impl {
   }
 
  private:
+  HelperLinkHandlers helper_handlers() {
+    return {
+        .on_up =
+            [this](fault::WelcomeReply welcome) {
+              deliver(coordination::HelperUp{std::move(welcome)});
+            },
+        .on_answer =
+            [this](std::uint64_t ticket, fault::HelperReply reply) {
+              deliver(coordination::HelperAnswered{ticket, std::move(reply)});
+            },
+        .on_down =
+            [this](std::string reason) { deliver(coordination::HelperDown{std::move(reason)}); }};
+  }
+
   /// Events that arise while actions are carried out wait until these are done.
   void deliver(AgentEvent event) {
     events_.push_back(std::move(event));
@@ -103,6 +122,13 @@ class AgentLoop::Impl {
   void perform(coordination::Reconnect& action) { link_.connect_at(action.at); }
   void perform(coordination::CloseLink& action) { link_.close(action.reason); }
   void perform(coordination::Log& action) { write_log(action); }
+
+  void perform(coordination::AskHelper& action) {
+    if (helper_) helper_->ask(action.ticket, action.request);
+  }
+  void perform(coordination::DropHelper& action) {
+    if (helper_) helper_->drop(action.reason);
+  }
 
   void perform(coordination::OpenWorker& action) {
     forget_worker();
@@ -209,6 +235,7 @@ class AgentLoop::Impl {
   asio::posix::stream_descriptor wakeup_;
   runtime::Timer timer_;
   ControlLink link_;
+  std::optional<HelperLink> helper_;
   std::unique_ptr<WorkerPort> worker_;
   std::shared_ptr<const plan::Plan> plan_;  ///< of the worker
   std::optional<NicCounts> counts_before_;  ///< of the run's first start

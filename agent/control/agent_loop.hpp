@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,6 +25,8 @@ struct AgentLoopOptions {
   ControlLinkOptions link;
   SessionPort session;
   StartWorkerPort start_worker;
+  /// Of the host's helper; empty: none is looked for.
+  std::filesystem::path helper = {};
   /// One reading of the NIC counters; empty: they count others' traffic too and are left out.
   std::function<NicCounts()> read_counters = nullptr;
   /// Watches the counters of bytes on the wire while a plan runs; empty: as above.

@@ -34,9 +34,10 @@ Result<host::CoreWish> worker_cores_of(const yaml::Node& node) {
 }  // namespace
 
 Result<void> apply(const yaml::Document& document, Config& config) {
-  ASSIGN_OR_RETURN(const auto keys,
-                   document.root().as_mapping({"coordinator", "name", "nics", "shared_nics",
-                                               "worker_cores", "metrics", "drain_limit", "log"}));
+  ASSIGN_OR_RETURN(
+      const auto keys,
+      document.root().as_mapping({"coordinator", "name", "nics", "shared_nics", "worker_cores",
+                                  "metrics", "helper", "drain_limit", "log"}));
   if (const auto node = keys.optional("coordinator")) {
     ASSIGN_OR_RETURN(config.coordinator, runtime::endpoint_of(*node));
   }
@@ -54,6 +55,10 @@ Result<void> apply(const yaml::Document& document, Config& config) {
   }
   if (const auto node = keys.optional("metrics")) {
     ASSIGN_OR_RETURN(config.metrics, runtime::listen_endpoint_of(*node));
+  }
+  if (const auto node = keys.optional("helper")) {
+    ASSIGN_OR_RETURN(const std::string path, node->text());
+    config.helper = path == "none" ? "" : path;
   }
   if (const auto node = keys.optional("drain_limit")) {
     ASSIGN_OR_RETURN(config.drain_limit, node->duration());

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/fault/helper_client.hpp"
 #include "agent/host/nics.hpp"
 #include "core/base/result.hpp"
 #include "core/base/time.hpp"
@@ -24,6 +25,8 @@ struct Config {
   bool shared_nics = false;     ///< NIC counters count others' traffic too
   host::CoreWish worker_cores;  ///< where the worker's thread runs
   runtime::Endpoint metrics{"127.0.0.1", 9471};
+  /// The socket of the host's rehearsal-helper; empty: none is looked for.
+  std::filesystem::path helper = kHelperSocketPath;
   Duration drain_limit = std::chrono::seconds{30};
   runtime::LogThreshold log = runtime::LogThreshold::info;
   std::optional<std::filesystem::path> announce;  ///< only as a flag

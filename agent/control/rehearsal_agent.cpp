@@ -8,6 +8,7 @@
 
 #include "agent/control/agent_loop.hpp"
 #include "agent/control/metrics.hpp"
+#include "agent/fault/helper_client.hpp"
 #include "agent/host/host_facts.hpp"
 #include "agent/host/nics.hpp"
 #include "agent/worker/data_transport.hpp"
@@ -51,18 +52,36 @@ Result<std::string> control_address(asio::io_context& context, const runtime::En
   return local_address_towards(places.begin()->endpoint().address().to_string(), at.port);
 }
 
+/// What the host's helper allows, if one is there now; one that comes later is heard of then.
+void ask_helper(const Config& config, plan::Inventory& inventory) {
+  if (config.helper.empty()) return;
+  const auto helper = HelperClient::connect(config.helper);
+  if (!helper) {
+    if (helper.error().code != ErrorCode::not_found)
+      runtime::log_warning("no helper for faults of the kernel: " + helper.error().text());
+    return;
+  }
+  const fault::WelcomeReply& welcome = helper->welcome();
+  inventory.kernel = {.helper = true,
+                      .faults = welcome.faults,
+                      .interfaces = welcome.interfaces,
+                      .duration_max = welcome.duration_max};
+}
+
 Result<plan::Inventory> take_inventory(asio::io_context& context, const Config& config) {
   plan::Inventory inventory{.host = config.name, .nics = {}, .shared_nics = config.shared_nics};
   if (inventory.host.empty()) {
     ASSIGN_OR_RETURN(inventory.host, host_name());
   }
   RETURN_IF_ERROR(check_name(inventory.host));
-  std::string control;
-  if (config.nics.empty()) {
-    ASSIGN_OR_RETURN(control, control_address(context, config.coordinator));
-  }
+  const auto control = control_address(context, config.coordinator);
+  if (config.nics.empty() && !control) return Failure{control.error()};
   ASSIGN_OR_RETURN(const auto addresses, host_addresses());
-  ASSIGN_OR_RETURN(inventory.nics, find_nics(config.nics, addresses, control));
+  ASSIGN_OR_RETURN(inventory.nics, find_nics(config.nics, addresses, control.value_or("")));
+  for (const HostAddress& at : addresses) {
+    if (control && at.address == *control) inventory.control_interfaces = {at.device};
+  }
+  ask_helper(config, inventory);
   if (shared_by_nature(inventory.nics, addresses)) inventory.shared_nics = true;
   describe_transports(inventory);
   return inventory;
@@ -116,7 +135,8 @@ class RehearsalAgent {
     }
     runtime::log_info("rehearsal-agent " REHEARSAL_VERSION " is " + inventory_.host +
                       ", coordinator " + runtime::to_string(config_.coordinator) + ", data NICs " +
-                      describe(inventory_) + ", metrics on " + metrics);
+                      describe(inventory_) + ", metrics on " + metrics + ", helper " +
+                      (inventory_.kernel.helper ? "is there" : "not there"));
     for (const host::Finding& finding : findings)
       if (finding.health == host::Finding::Health::bad)
         runtime::log_warning(finding.subject + ": " + finding.what + "; " + finding.fix);
@@ -135,6 +155,7 @@ class RehearsalAgent {
                                  Instant now) { return session_->on(event, now); },
                     .next_deadline = [this] { return session_->next_deadline(); }},
         .start_worker = [this](WorkerOptions worker) { return start_placed(std::move(worker)); },
+        .helper = config_.helper,
     };
     if (!inventory_.shared_nics) {
       options.read_counters = [this] { return read_nic_counts(inventory_.nics, runtime::now()); };

@@ -213,6 +213,7 @@ fault::HelperReply Server::on(Connection& connection, const fault::HelloRequest&
                              .faults = policy.faults,
                              .interfaces = policy.interfaces,
                              .duration_max = policy.duration_max,
+                             .protected_interfaces = keeper_.protected_names(policy),
                              .blocked = keeper_.blocked()};
 }
 

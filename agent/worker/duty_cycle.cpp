@@ -23,6 +23,7 @@ DutyCycle::DutyCycle(std::shared_ptr<const plan::Plan> plan, HostIndex host)
                .sharing = replay::MemoryFabric::Sharing::rank_pair}),
       local_(fabric_),
       crashes_(replay::crash_schedule(*plan_, host)),
+      kernel_(*plan_, host),
       inboxes_(wiring_.ranks.size()),
       collected_(wiring_.ranks.size()) {
   replayers_.reserve(wiring_.ranks.size());
@@ -113,6 +114,7 @@ bool DutyCycle::start_if_due(Instant now) noexcept {
   if (faulted_ != nullptr) faulted_->schedule().start(*appointment_);
   if (background_) background_->schedule().start(*appointment_);
   crashes_.start(*appointment_);
+  kernel_.start(*appointment_);
   for (Replayer& replayer : replayers_) replayer.start(iteration_, phase_, *appointment_, now);
   if (!started_) measurement_.start(*appointment_);
   appointment_.reset();
@@ -140,6 +142,7 @@ bool DutyCycle::turn(Instant now) noexcept {
   }
   if (moved) collect_iterations();
   crashes_.at(now);
+  kernel_.at(now);
   return moved;
 }
 
@@ -204,11 +207,19 @@ bool DutyCycle::run_background(Instant now) noexcept {
 
 /// Edges come before the messages that follow them.
 void DutyCycle::tell_faults(const Replayer& replayer) noexcept {
-  if (faulted_ == nullptr && !background_ && crashes_.size() == 0) return;
+  if (faulted_ == nullptr && !background_ && crashes_.size() == 0 && kernel_.empty()) return;
   const auto [iteration, phase] = replayer.position();
   if (faulted_ != nullptr) faulted_->schedule().edge(replayer.job(), iteration, phase);
   if (background_) background_->schedule().edge(replayer.job(), iteration, phase);
   crashes_.edge(replayer.job(), iteration, phase);
+  kernel_.edge(replayer.job(), iteration, phase);
+}
+
+std::optional<coordination::WorkerFault> DutyCycle::take_fault() noexcept {
+  const auto change = kernel_.take_change();
+  if (!change) return std::nullopt;
+  return coordination::WorkerFault{
+      .fault = change->fault, .level = change->level, .until = change->until};
 }
 
 std::string_view DutyCycle::crash() const noexcept {
@@ -237,7 +248,8 @@ void DutyCycle::collect_iterations() noexcept {
 }
 
 Instant DutyCycle::next_deadline() const noexcept {
-  Instant deadline = std::min(local_.wakeup().deadline, crashes_.next_change());
+  Instant deadline =
+      std::min({local_.wakeup().deadline, crashes_.next_change(), kernel_.next_change()});
   if (transport_ != nullptr) deadline = std::min(deadline, transport_->wakeup().deadline);
   if (background_) deadline = std::min(deadline, background_->next_deadline());
   for (const Replayer& replayer : replayers_)

@@ -16,6 +16,7 @@
 #include "core/plan/plan.hpp"
 #include "core/replay/background_traffic.hpp"
 #include "core/replay/faulted_transport.hpp"
+#include "core/replay/kernel_schedule.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
 
@@ -59,6 +60,8 @@ class DutyCycle {
   /// No rank computes: without news from a peer nothing will move.
   bool only_waits(Instant now) const noexcept;
 
+  /// A fault of the host's kernel that is to begin, to change or to end; each told once.
+  std::optional<coordination::WorkerFault> take_fault() noexcept;
   /// The fault of the plan by which this agent is to crash now; empty: none.
   std::string_view crash() const noexcept;
 
@@ -111,6 +114,7 @@ class DutyCycle {
   std::optional<replay::BackgroundTraffic> background_;  // if the plan's faults make some here
   Inbox background_inbox_;
   fault::Schedule crashes_;
+  replay::KernelSchedule kernel_;
   Instant now_;                              // of the last turn
   std::vector<replay::Replayer> replayers_;  // by LocalRankIndex
   std::vector<Inbox> inboxes_;               // by LocalRankIndex

@@ -150,6 +150,7 @@ Instant WorkerThread::spin_until(Instant instant) const noexcept {
 
 void WorkerThread::after_turn(Instant now) {
   if (const std::string_view fault = cycle_->crash(); !fault.empty()) crash(fault);
+  tell_faults();
   if (cycle_->failed()) return fail(cycle_->failure(), cycle_->waiting_for());
   if (stage_ == Stage::connecting && cycle_->connected()) {
     stage_ = Stage::replaying;
@@ -161,6 +162,15 @@ void WorkerThread::after_turn(Instant now) {
     emit(*done);
   }
   if (now >= next_progress_) report_progress(now);
+}
+
+/// Faults of the kernel; while there is no room for events, what comes later stands for all.
+void WorkerThread::tell_faults() {
+  while (outbox_.room() > kEventsReserved) {
+    const auto fault = cycle_->take_fault();
+    if (!fault) return;
+    emit(*fault);
+  }
 }
 
 // The log has a thread of its own, which would not live to write it.

@@ -57,6 +57,7 @@ class WorkerThread {
   Instant spin_until(Instant instant) const noexcept;
   void after_turn(Instant now);
   void report_progress(Instant now);
+  void tell_faults();
   [[noreturn]] void crash(std::string_view fault);
   void fail(std::string reason, std::vector<HostIndex> waiting_for);
   void end();

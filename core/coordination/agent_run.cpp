@@ -7,17 +7,20 @@
 #include "core/base/units.hpp"
 #include "core/coordination/log.hpp"
 #include "core/coordination/messages.hpp"
+#include "core/plan/kernel_faults.hpp"
 #include "core/plan/plan_codec.hpp"
 
 namespace rehearsal::coordination {
 
-AgentRun::AgentRun(const AgentOptions& options, std::vector<AgentAction>& out, std::string id)
+AgentRun::AgentRun(const AgentOptions& options, std::vector<AgentAction>& out,
+                   std::uint64_t& tickets, std::string id)
     : options_(options),
       out_(out),
+      tickets_(tickets),
       id_(std::move(id)),
       incoming_plan_(options.plan_bytes_max, "the plan of run " + id_) {}
 
-void AgentRun::on(const protocol::Prepare& message, Instant) {
+void AgentRun::on(const protocol::Prepare& message, Instant now) {
   if (leaving() || stop_wanted_ || failed_) return;
   const bool last = message.offset() + message.part().size() == message.size();
   if (plan_) {
@@ -28,7 +31,7 @@ void AgentRun::on(const protocol::Prepare& message, Instant) {
       {.size = message.size(), .offset = message.offset(), .bytes = message.part()});
   if (whole && !*whole) return;
   const Result<void> taken =
-      whole ? take_plan(message, incoming_plan_.take()) : Failure{whole.error()};
+      whole ? take_plan(message, incoming_plan_.take(), now) : Failure{whole.error()};
   if (!taken) {
     failed_ = true;
     send_failed(taken.error().text(), {});
@@ -40,7 +43,8 @@ void AgentRun::on(const protocol::Prepare& message, Instant) {
 }
 
 /// A plan is checked here as well: a bad one must not get as far as the worker.
-Result<void> AgentRun::take_plan(const protocol::Prepare& message, const std::string& bytes) {
+Result<void> AgentRun::take_plan(const protocol::Prepare& message, const std::string& bytes,
+                                 Instant now) {
   Result<plan::Plan> plan = plan::decode(bytes);
   if (!plan) return Failure{plan.error().within("the plan of run " + id_)};
   if (const std::string hash = plan::plan_hash(*plan); hash != message.plan_hash()) {
@@ -48,11 +52,16 @@ Result<void> AgentRun::take_plan(const protocol::Prepare& message, const std::st
         ErrorCode::protocol, ErrorSource::control,
         "the plan that came has hash " + hash + ", announced was " + one_line(message.plan_hash()));
   }
-  if (message.host() >= plan->hosts.size() || plan->hosts[message.host()] != options_.inventory) {
+  if (message.host() >= plan->hosts.size() ||
+      plan->hosts[message.host()] != plan::without_kernel(options_.inventory)) {
     return fail(
         ErrorCode::refused, ErrorSource::control,
         "host " + std::to_string(message.host()) + " of the plan is not this agent as it is");
   }
+  ASSIGN_OR_RETURN(auto parts,
+                   plan::kernel_parts(*plan, HostIndex{message.host()}, options_.inventory));
+  if (!parts.empty())
+    faults_.emplace(std::move(parts), options_.inventory.kernel.duration_max, tickets_, now);
   plan_ = std::make_shared<const plan::Plan>(std::move(*plan));
   return {};
 }
@@ -92,27 +101,28 @@ void AgentRun::on(const protocol::StartAt& message, Instant) {
       StartWorker{.iteration = step.iteration, .phase = step.phase, .instant = step_start_});
 }
 
-void AgentRun::on(const protocol::Finish&, Instant) {
+void AgentRun::on(const protocol::Finish&, Instant now) {
   if (leaving() || stop_wanted_ || finish_wanted_) return;
   finish_wanted_ = true;
-  if (worker_ == Worker::stopped) return send_results();
+  end_faults(now);
+  if (worker_ == Worker::stopped) return hand_over(now);
   if (worker_ == Worker::connected) out_.push_back(FinishWorker{});
 }
 
 void AgentRun::on(const protocol::Stop& message, Instant now) {
   if (leaving()) return;
   stop_wanted_ = true;
+  end_faults(now);
   if (worker_ == Worker::none || worker_ == Worker::stopped) {
-    send_results();
-    send_stopped();
-    return;
+    stopped_told_ = false;  // again, if it was told before
+    return hand_over(now);
   }
   if (worker_ != Worker::stopping) stop_worker(message.reason(), now);
 }
 
 void AgentRun::on(const protocol::Release&, Instant now) {
   release_wanted_ = true;
-  if (worker_ == Worker::none || worker_ == Worker::stopped) return release();
+  if (worker_ == Worker::none || worker_ == Worker::stopped) return release(now);
   if (worker_ != Worker::stopping) stop_worker("released", now);
 }
 
@@ -161,8 +171,9 @@ void AgentRun::on(const WorkerProgress& event, Instant now) {
   send(std::move(envelope));
 }
 
-void AgentRun::on(const WorkerFailed& event, Instant) {
+void AgentRun::on(const WorkerFailed& event, Instant now) {
   if (worker_ == Worker::none || worker_ == Worker::stopped) return;
+  end_faults(now);
   if (worker_ == Worker::opening) {
     worker_ = Worker::none;
     out_.push_back(ReleaseWorker{});
@@ -171,20 +182,28 @@ void AgentRun::on(const WorkerFailed& event, Instant) {
   if (!stop_wanted_) send_failed(event.reason, event.waiting_for);
 }
 
-void AgentRun::on(const WorkerStopped& event, Instant) {
+void AgentRun::on(const WorkerStopped& event, Instant now) {
   if (worker_ == Worker::none || worker_ == Worker::stopped) return;
   worker_ = Worker::stopped;
   stop_deadline_ = kNever;
   results_ = event.results;
-  if (leaving()) return release();
+  end_faults(now);
+  hand_over(now);
+}
+
+/// What was measured goes when no byte leaves any more and every fault is undone and read back.
+void AgentRun::hand_over(Instant now) {
+  if ((worker_ != Worker::stopped && worker_ != Worker::none) || !faults_are_off()) return;
+  if (leaving()) return release(now);
   if (finish_wanted_ || stop_wanted_) send_results();
-  if (stop_wanted_) send_stopped();
+  if (stop_wanted_ && !std::exchange(stopped_told_, true)) send_stopped();
 }
 
 void AgentRun::orphan(Instant heard, Instant now) {
   if (leaving()) return;
   orphaned_ = true;
-  if (worker_ == Worker::none || worker_ == Worker::stopped) return release();
+  end_faults(now);
+  if (worker_ == Worker::none || worker_ == Worker::stopped) return release(now);
   if (worker_ == Worker::stopping) return;
   const bool on_its_way = !step_done_ && step_start_ <= now;
   if (on_its_way) {
@@ -198,7 +217,8 @@ void AgentRun::orphan(Instant heard, Instant now) {
 void AgentRun::abandon(Instant now) {
   orphaned_ = true;
   orphan_deadline_ = kNever;
-  if (worker_ == Worker::none || worker_ == Worker::stopped) return release();
+  end_faults(now);
+  if (worker_ == Worker::none || worker_ == Worker::stopped) return release(now);
   if (worker_ != Worker::stopping) stop_worker("the coordinator knows this run no more", now);
 }
 
@@ -210,11 +230,19 @@ void AgentRun::tick(Instant now) {
   if (now >= orphan_deadline_ && worker_ != Worker::stopping && worker_ != Worker::stopped) {
     stop_worker("the coordinator is gone", now);
   }
+  if (!faults_) return;
+  faults_->tick(now);
+  if (now < faults_deadline_ || faults_->idle()) return;
+  const std::string reason = "not undone within " + format_duration(options_.worker_stop_deadline);
+  helper_dropped_ = true;
+  out_.push_back(DropHelper{reason});
+  faults_->helper_gone(reason, now);
 }
 
 Instant AgentRun::deadline() const {
   if (over_) return kNever;
-  return worker_ == Worker::stopping ? stop_deadline_ : orphan_deadline_;
+  const Instant of_worker = worker_ == Worker::stopping ? stop_deadline_ : orphan_deadline_;
+  return faults_ ? std::min({of_worker, faults_->deadline(), faults_deadline_}) : of_worker;
 }
 
 void AgentRun::stop_worker(const std::string& reason, Instant now) {
@@ -223,12 +251,15 @@ void AgentRun::stop_worker(const std::string& reason, Instant now) {
                            {"iteration", std::to_string(step_ ? step_->iteration : 0)},
                            {"reason", reason}}));
   worker_ = Worker::stopping;
+  end_faults(now);
   orphan_deadline_ = kNever;
   stop_deadline_ = now + options_.worker_stop_deadline;
   out_.push_back(StopWorker{reason});
 }
 
-void AgentRun::release() {
+void AgentRun::release(Instant now) {
+  end_faults(now);
+  if (!faults_are_off() || over_) return;  // carry_on() comes back to it
   if (worker_ == Worker::stopped) out_.push_back(ReleaseWorker{});
   worker_ = Worker::none;
   over_ = true;
@@ -281,6 +312,7 @@ void AgentRun::send_step_done() {
 void AgentRun::send_results() {
   if (!results_ || results_told_) return;
   results_told_ = true;
+  add_faults_to_results();
   for (const protocol::Part& part : protocol::parts_of(*results_)) {
     protocol::Envelope envelope;
     protocol::Results& results = *envelope.mutable_results();

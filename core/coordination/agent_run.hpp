@@ -9,6 +9,7 @@
 #include "core/coordination/agent_session.hpp"
 #include "core/coordination/clock_estimator.hpp"
 #include "core/coordination/phase_barrier.hpp"
+#include "core/fault/kernel_runner.hpp"
 #include "core/protocol/parts.hpp"
 
 namespace rehearsal::coordination {
@@ -17,8 +18,10 @@ namespace rehearsal::coordination {
 /// a repeat gets the answer that the first one got. Without a coordinator it ends by itself.
 class AgentRun {
  public:
-  /// `options` and `out` outlive the run.
-  AgentRun(const AgentOptions& options, std::vector<AgentAction>& out, std::string id);
+  /// `options`, `out` and `tickets` outlive the run.
+  /// `tickets` counts what is asked of the helper.
+  AgentRun(const AgentOptions& options, std::vector<AgentAction>& out, std::uint64_t& tickets,
+           std::string id);
 
   const std::string& id() const { return id_; }
   /// The worker is forgotten, nothing is left to do.
@@ -41,7 +44,27 @@ class AgentRun {
   void on(const WorkerProgress& event, Instant now);
   void on(const WorkerFailed& event, Instant now);
   void on(const WorkerStopped& event, Instant now);
+  void on(const WorkerFault& event, Instant now);
 
+  // The helper, which does the plan's faults of this host's kernel.
+  /// False: it was somebody else's ticket.
+  bool answered(const HelperAnswered& event, Instant now);
+  void helper_gone(const std::string& reason, Instant now);
+  /// An operator has them undone.
+  void faults_cleared(Instant now);
+  bool has_faults() const { return faults_.has_value(); }
+  std::uint32_t faults_applied() const { return faults_ ? faults_->applied() : 0; }
+  /// Run and name of the fault that the helper knows by this number.
+  std::optional<std::pair<std::string, std::string>> name_of(std::uint64_t id) const;
+  /// A fault may still be on that should not be; told once. Empty: no.
+  std::string take_suspicion() { return std::exchange(suspicion_, {}); }
+
+  /// The coordinator has spoken.
+  void heard(Instant now) {
+    if (faults_ && !orphaned_) faults_->heard(now);
+  }
+  /// After each event: what the faults want is asked for, and what waited for them goes on.
+  void carry_on(Instant now);
   /// The estimate of the clock, whenever it changed.
   void on_clock(const std::optional<ClockOffset>& clock);
   /// The coordinator is gone; it was heard last at `heard`.
@@ -54,7 +77,7 @@ class AgentRun {
  private:
   enum class Worker : std::uint8_t { none, opening, opened, connected, stopping, stopped };
 
-  Result<void> take_plan(const protocol::Prepare& message, const std::string& bytes);
+  Result<void> take_plan(const protocol::Prepare& message, const std::string& bytes, Instant now);
   void send(protocol::Envelope message);
   void send_failed(const std::string& reason, const std::vector<HostIndex>& waiting_for);
   void send_prepared();
@@ -63,10 +86,17 @@ class AgentRun {
   void send_results();
   void send_stopped();
   void stop_worker(const std::string& reason, Instant now);
-  void release();
+  void release(Instant now);
+  void end_faults(Instant now);
+  bool faults_are_off() const { return !faults_ || faults_->idle(); }
+  void log_faults();
+  void tell_troubles();
+  void hand_over(Instant now);
+  void add_faults_to_results();
 
   const AgentOptions& options_;
   std::vector<AgentAction>& out_;
+  std::uint64_t& tickets_;
   std::string id_;
 
   protocol::PartAssembler incoming_plan_;
@@ -86,8 +116,17 @@ class AgentRun {
   std::optional<std::string> results_;
   bool results_told_ = false;
 
+  std::optional<fault::KernelRunner> faults_;  // of this host's kernel, if the plan has any
+  std::size_t spells_logged_ = 0;
+  std::vector<std::size_t> spells_on_;  // logged, and not over yet
+  std::size_t troubles_told_ = 0;
+  std::string suspicion_;
+  Instant faults_deadline_ = kNever;  // by then they are off, or the helper is let go of
+  bool helper_dropped_ = false;
+
   bool finish_wanted_ = false;
   bool stop_wanted_ = false;
+  bool stopped_told_ = false;
   bool release_wanted_ = false;
   bool orphaned_ = false;
   Instant orphan_deadline_ = kNever;

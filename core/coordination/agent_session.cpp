@@ -9,6 +9,7 @@
 #include "core/base/units.hpp"
 #include "core/coordination/agent_run.hpp"
 #include "core/coordination/clock_estimator.hpp"
+#include "core/coordination/helper_side.hpp"
 #include "core/coordination/log.hpp"
 #include "core/coordination/messages.hpp"
 #include "core/protocol/codec.hpp"
@@ -35,12 +36,19 @@ Duration bounded(std::uint64_t nanoseconds, Duration fallback) {
 struct AgentSession::State {
   enum class Link : std::uint8_t { down, up, joined };
 
-  explicit State(AgentOptions given) : options(std::move(given)), random(options.seed) {}
+  explicit State(AgentOptions given)
+      : options(std::move(given)),
+        random(options.seed),
+        helper(options.inventory, out, tickets,
+               [this](std::uint64_t id) { return run ? run->name_of(id) : std::nullopt; }) {}
 
   void on(const LinkUp&, Instant now);
   void on(const LinkDown& event, Instant now);
   void on(const LinkMessage& event, Instant now);
   void on(const Tick&, Instant now);
+  void on(const HelperUp& event, Instant now) { helper.on(event, now); }
+  void on(const HelperDown& event, Instant now);
+  void on(const HelperAnswered& event, Instant now);
   template <typename WorkerEvent>
   void on(const WorkerEvent& event, Instant now) {
     if (run) run->on(event, now);
@@ -51,6 +59,7 @@ struct AgentSession::State {
   void clock_reply(const protocol::ClockReply& message, Instant now);
   void command(const protocol::Envelope& message, Instant now);
   void reserve(const protocol::Reserve& message);
+  void faults_order(const protocol::FaultsOrder& order, Instant now);
   template <typename Command>
   void for_run(const Command& message, Instant now) {
     if (run && run->id() == message.run()) run->on(message, now);
@@ -61,7 +70,7 @@ struct AgentSession::State {
   void send_reserved(const std::string& id, const std::string& refusal);
   void close(const std::string& reason, Instant now);
   void link_lost(const std::string& reason, Instant now);
-  void settle();
+  void settle(Instant now);
   void log(LogLevel level, std::string_view event, std::initializer_list<Field> fields) {
     out.push_back(log_line(level, event, fields));
   }
@@ -87,6 +96,8 @@ struct AgentSession::State {
   std::map<std::uint64_t, Instant> open_probes;
   Instant next_probe = kNever;
 
+  std::uint64_t tickets = 0;  // of what the helper is asked
+  HelperSide helper;
   std::optional<AgentRun> run;
   std::optional<protocol::Reserve> waiting_reserve;  // until the run before has ended
 };
@@ -97,7 +108,7 @@ AgentSession::~AgentSession() = default;
 
 std::vector<AgentAction> AgentSession::on(const AgentEvent& event, Instant now) {
   std::visit([&](const auto& what) { state_->on(what, now); }, event);
-  state_->settle();
+  state_->settle(now);
   return std::exchange(state_->out, {});
 }
 
@@ -108,13 +119,16 @@ Instant AgentSession::next_deadline() const {
     next = std::min(next, state.silence_counts_at != kNever ? state.silence_counts_at
                                                             : state.heard + state.silence_limit);
   }
-  return std::min({next, state.next_heartbeat, state.next_probe});
+  return std::min({next, state.next_heartbeat, state.next_probe, state.helper.deadline()});
 }
 
 AgentView AgentSession::view(Instant now) const {
   AgentView view;
   view.joined = state_->link == State::Link::joined;
   if (state_->run) view.run = state_->run->id();
+  if (state_->run) view.faults_applied = state_->run->faults_applied();
+  view.helper = state_->helper.is_up();
+  view.blocked = !state_->helper.blocked().empty();
   if (const std::optional<ClockOffset> clock = state_->clock.estimate(now)) {
     view.clock_known = true;
     view.clock_offset = clock->offset;
@@ -144,6 +158,7 @@ void AgentSession::State::on(const LinkMessage& event, Instant now) {
   using protocol::Envelope;
   if (link == Link::down) return;
   heard = now;
+  if (run) run->heard(now);
   silence_counts_at = kNever;
   const Envelope& message = event.message;
   if (message.has_refused()) return refused(message.refused(), now);
@@ -156,6 +171,7 @@ void AgentSession::State::on(const LinkMessage& event, Instant now) {
 
 void AgentSession::State::on(const Tick&, Instant now) {
   if (run) run->tick(now);
+  helper.tick(now, run.has_value());
   if (link != Link::down && now >= heard + silence_limit && silence_counts_at == kNever) {
     silence_counts_at = now + kReadingTime;
   }
@@ -187,6 +203,7 @@ void AgentSession::State::welcome(const protocol::Welcome& message, Instant now)
   log(LogLevel::info, "joined the coordinator",
       {{"host", options.inventory.host}, {"epoch", std::to_string(epoch)}});
   if (run) run->abandon(now);
+  helper.joined(now);
   probe(now);
 }
 
@@ -204,6 +221,8 @@ void AgentSession::State::command(const protocol::Envelope& message, Instant now
       return clock_reply(message.clock_reply(), now);
     case Envelope::kReserve:
       return reserve(message.reserve());
+    case Envelope::kFaultsOrder:
+      return faults_order(message.faults_order(), now);
     case Envelope::kPrepare:
       return for_run(message.prepare(), now);
     case Envelope::kConnect:
@@ -231,6 +250,23 @@ void AgentSession::State::command(const protocol::Envelope& message, Instant now
   }
 }
 
+void AgentSession::State::on(const HelperDown& event, Instant now) {
+  helper.on(event, now);
+  if (run) run->helper_gone(event.reason, now);
+}
+
+void AgentSession::State::on(const HelperAnswered& event, Instant now) {
+  if (run && run->answered(event, now)) return;
+  helper.on(event, now);
+}
+
+/// Whoever clears the faults of a host ends the run that they belong to.
+void AgentSession::State::faults_order(const protocol::FaultsOrder& order, Instant now) {
+  if (order.clear() && run) run->faults_cleared(now);
+  if (run) run->carry_on(now);  // what it asks is asked first
+  helper.on(order, now);
+}
+
 void AgentSession::State::reserve(const protocol::Reserve& message) {
   if (message.epoch() < epoch) {
     return send_reserved(message.run(), "epoch " + std::to_string(message.epoch()) +
@@ -241,8 +277,10 @@ void AgentSession::State::reserve(const protocol::Reserve& message) {
     waiting_reserve = message;
   } else if (run && run->id() != message.run()) {
     send_reserved(message.run(), "busy with run " + run->id());
+  } else if (!helper.blocked().empty()) {
+    send_reserved(message.run(), helper.blocked());
   } else {
-    if (!run) run.emplace(options, out, message.run());
+    if (!run) run.emplace(options, out, tickets, message.run());
     run->on_clock(clock.estimate(heard));
     send_reserved(message.run(), "");
   }
@@ -290,6 +328,7 @@ void AgentSession::State::link_lost(const std::string& reason, Instant now) {
   clock = {};  // the next coordinator may have another clock
   open_probes.clear();
   waiting_reserve.reset();
+  helper.left();
   if (trouble != reason) log(LogLevel::warning, "no coordinator", {{"reason", reason}});
   trouble = reason;
   if (run) run->orphan(last_word, now);
@@ -301,9 +340,14 @@ void AgentSession::State::link_lost(const std::string& reason, Instant now) {
   out.push_back(Reconnect{now + jittered});
 }
 
-void AgentSession::State::settle() {
-  if (!run || !run->over()) return;
+void AgentSession::State::settle(Instant now) {
+  if (!run) return;
+  run->carry_on(now);
+  if (const std::string why = run->take_suspicion(); !why.empty()) helper.suspect(why, now);
+  if (!run->over()) return;
+  const bool had_faults = run->has_faults();
   run.reset();
+  if (had_faults) helper.look(now);
   if (!waiting_reserve) return;
   const protocol::Reserve message = *std::exchange(waiting_reserve, std::nullopt);
   reserve(message);

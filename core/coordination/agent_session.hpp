@@ -8,6 +8,7 @@
 
 #include "core/base/time.hpp"
 #include "core/coordination/coordinator.hpp"
+#include "core/fault/helper_messages.hpp"
 #include "core/host/finding.hpp"
 #include "core/plan/plan.hpp"
 #include "core/protocol/rehearsal.pb.h"
@@ -54,8 +55,29 @@ struct WorkerFailed {
 struct WorkerStopped {
   std::string results;
 };
+/// A fault of the host's kernel is to be at this level now (fault::Schedule::kOff: off), and to end
+/// by time at `until` at the latest.
+struct WorkerFault {
+  std::uint32_t fault = 0;  ///< index in the plan
+  std::uint32_t level = 0;
+  Instant until = kNever;
+};
+// … and the host's rehearsal-helper, if it has one. Its host tries to reach it by itself: each
+// connection begins with HelperUp and ends with HelperDown, which is also told when the first
+// attempt failed. An AskHelper is answered by HelperAnswered, in order, or by HelperDown.
+struct HelperUp {
+  fault::WelcomeReply welcome;
+};
+struct HelperDown {
+  std::string reason;
+};
+struct HelperAnswered {
+  std::uint64_t ticket = 0;
+  fault::HelperReply reply;
+};
 using AgentEvent = std::variant<LinkUp, LinkDown, LinkMessage, WorkerOpened, WorkerConnected,
-                                WorkerStepDone, WorkerProgress, WorkerFailed, WorkerStopped, Tick>;
+                                WorkerStepDone, WorkerProgress, WorkerFailed, WorkerStopped,
+                                WorkerFault, HelperUp, HelperDown, HelperAnswered, Tick>;
 
 // What an agent wants done.
 struct SendToCoordinator {
@@ -92,8 +114,18 @@ struct StopWorker {
 struct FinishWorker {};
 /// Forget the worker, if there is one: stops what is not stopped, and no event of it comes later.
 struct ReleaseWorker {};
-using AgentAction = std::variant<SendToCoordinator, Reconnect, CloseLink, OpenWorker, ConnectWorker,
-                                 StartWorker, StopWorker, FinishWorker, ReleaseWorker, Log>;
+struct AskHelper {
+  std::uint64_t ticket = 0;
+  fault::HelperRequest request;
+};
+/// It does not answer: close the connection, so that it undoes what was asked for on it, and try
+/// again → HelperDown.
+struct DropHelper {
+  std::string reason;
+};
+using AgentAction =
+    std::variant<SendToCoordinator, Reconnect, CloseLink, OpenWorker, ConnectWorker, StartWorker,
+                 StopWorker, FinishWorker, ReleaseWorker, AskHelper, DropHelper, Log>;
 
 struct AgentOptions {
   std::string software = {};  ///< "rehearsal-agent 0.1.0"
@@ -105,7 +137,8 @@ struct AgentOptions {
   /// Without a coordinator a run ends at the next edge of an iteration, at the latest this long
   /// after the coordinator's last word.
   Duration orphan_limit = std::chrono::seconds{4};
-  /// A worker that has not stopped by then is released as it is.
+  /// A worker that has not stopped by then is released as it is, a helper that has not undone is
+  /// left to itself.
   Duration worker_stop_deadline = std::chrono::seconds{2};
   std::uint64_t plan_bytes_max = std::uint64_t{512} << 20;
   Duration reconnect_min = std::chrono::milliseconds{100};
@@ -116,8 +149,11 @@ struct AgentOptions {
 
 /// For metrics and tests.
 struct AgentView {
-  bool joined = false;  ///< the coordinator has welcomed this agent
-  std::string run;      ///< reserved for; empty: none
+  bool joined = false;               ///< the coordinator has welcomed this agent
+  std::string run;                   ///< reserved for; empty: none
+  bool helper = false;               ///< the host's rehearsal-helper is there
+  bool blocked = false;              ///< a fault of the host's kernel could not be undone
+  std::uint32_t faults_applied = 0;  ///< of the kernel, by this agent: on now
   bool clock_known = false;
   Duration clock_offset{0};  ///< coordinator = agent + offset
   Duration clock_error_bound{0};

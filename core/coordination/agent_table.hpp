@@ -22,6 +22,7 @@ struct AgentEntry {
   std::vector<host::Finding> findings = {};  ///< as it last said
   std::optional<ClockOffset> clock;          ///< as it last said
   std::string run;                           ///< that it is reserved for; empty: none
+  protocol::HostFaults faults = {};          ///< of its kernel, as it last said
 };
 
 /// The agents that are here, by name of their host and by session.

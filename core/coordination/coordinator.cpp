@@ -105,7 +105,7 @@ std::vector<Action> Coordinator::on(const Event& event, Instant now) {
 
 Instant Coordinator::next_deadline() const {
   const Instant run = state_->run ? state_->run->deadline() : kNever;
-  return std::min(run, state_->next_heartbeat);
+  return std::min({run, state_->next_heartbeat, state_->desk.deadline()});
 }
 
 CoordinatorView Coordinator::view() const {
@@ -136,6 +136,7 @@ void Coordinator::State::on(const SessionClosed& event, Instant now) {
 void Coordinator::State::on(const Tick&, Instant now) {
   if (now >= next_heartbeat) heartbeat(now);
   if (run && now >= run->deadline()) run->tick(now);
+  desk.tick(now);
 }
 
 void Coordinator::State::on(const Computed& event, Instant now) {
@@ -184,12 +185,29 @@ void Coordinator::State::on(const MessageReceived& event, Instant now) {
 void Coordinator::State::agent_message(SessionId id, const protocol::Envelope& message,
                                        Instant now) {
   AgentEntry& agent = *agents.by_session(id);
+  if (message.has_host_faults()) return host_faults(id, message.host_faults());
   if (message.has_connected()) agent.clock = from_message(message.connected().clock());
   if (message.has_step_done()) agent.clock = from_message(message.step_done().clock());
   if (!run) return;
   run->heard(id, now);
   const Result<void> taken = run->on(id, message, now);
   if (!taken) end_session(id, taken.error().text(), now);
+}
+
+/// What an agent's helper allows and what it has done changes while the agent is here.
+void Coordinator::State::host_faults(SessionId id, const protocol::HostFaults& message) {
+  AgentEntry& agent = *agents.by_session(id);
+  const std::string was_blocked = agent.faults.blocked();
+  agent.faults = checked(message);
+  agent.inventory.kernel = from_message(message.kernel());
+  agent.inventory.control_interfaces = interfaces_of(message.control_interfaces());
+  const std::string& host = agent.inventory.host;
+  if (agent.faults.blocked() != was_blocked && !agent.faults.blocked().empty())
+    outbox.log(LogLevel::error, "host takes no runs",
+               {{"host", host}, {"reason", agent.faults.blocked()}});
+  if (agent.faults.blocked() != was_blocked && agent.faults.blocked().empty())
+    outbox.log(LogLevel::info, "host takes runs again", {{"host", host}});
+  desk.answered(id, message, host);
 }
 
 void Coordinator::State::hello(SessionId id, const protocol::Hello& hello, Instant now) {
@@ -291,6 +309,7 @@ void Coordinator::State::forget(SessionId id, const std::string& reason, Instant
   if (role == Peer::agent) {
     const AgentEntry* agent = agents.by_session(id);
     if (agent != nullptr) {
+      desk.agent_lost(id, agent->inventory.host);
       outbox.log(LogLevel::info, "agent left",
                  {{"host", agent->inventory.host}, {"reason", one_line(reason)}});
     }
@@ -301,6 +320,7 @@ void Coordinator::State::forget(SessionId id, const std::string& reason, Instant
     shelves.erase(id);
     plannings.erase(id);
     std::erase(stop_askers, id);
+    desk.person_gone(id);
     if (run && run_operator == id) run->operator_gone(now);
   }
 }

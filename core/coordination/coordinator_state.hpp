@@ -11,6 +11,7 @@
 #include "core/base/random.hpp"
 #include "core/coordination/agent_table.hpp"
 #include "core/coordination/coordinator.hpp"
+#include "core/coordination/fault_desk.hpp"
 #include "core/coordination/outbox.hpp"
 #include "core/coordination/permissions.hpp"
 #include "core/coordination/profile_shelf.hpp"
@@ -28,7 +29,8 @@ struct Coordinator::State {
     Instant heard;
   };
 
-  explicit State(CoordinatorOptions given) : options(std::move(given)), random(options.seed) {}
+  explicit State(CoordinatorOptions given)
+      : options(std::move(given)), random(options.seed), desk(outbox) {}
 
   // Sessions.
   void on(const SessionOpened& event, Instant now);
@@ -38,6 +40,7 @@ struct Coordinator::State {
   void on(const Computed& event, Instant now);
   void hello(SessionId id, const protocol::Hello& hello, Instant now);
   Result<void> admit(SessionId id, const protocol::Hello& hello);
+  void host_faults(SessionId id, const protocol::HostFaults& message);
   void agent_message(SessionId id, const protocol::Envelope& message, Instant now);
   void clock_probe(SessionId id, const protocol::ClockProbe& probe, Instant now);
   void heartbeat(Instant now);
@@ -63,12 +66,15 @@ struct Coordinator::State {
   Result<void> check_still_here(const plan::Plan& plan) const;
   void status_request(SessionId id, Instant now);
   void stop_request(SessionId id, const protocol::StopRequest& message, Instant now);
+  void faults_request(SessionId id, const protocol::FaultsRequest& message, Instant now);
+  Result<void> check_faults(const plan::Plan& plan) const;
   void send_failure(SessionId id, const Error& error);
   std::string random_hex(std::size_t digits);
 
   CoordinatorOptions options;
   Random random;
   Outbox outbox;
+  FaultDesk desk;
   std::map<SessionId, Session> sessions;
   AgentTable agents;
   std::map<SessionId, ProfileShelf> shelves;  // of operators

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/names.hpp"
+#include "core/coordination/log.hpp"
 #include "core/protocol/frame.hpp"
 
 namespace rehearsal::coordination {
@@ -45,6 +47,13 @@ host::Finding from_message(const protocol::HostFinding& message) {
   return finding;
 }
 
+void to_message(const fault::KernelOffer& offer, protocol::KernelOffer& message) {
+  message.set_helper(offer.helper);
+  for (const fault::FaultKind kind : offer.faults) message.add_faults(std::string(to_string(kind)));
+  for (const std::string& name : offer.interfaces) message.add_interfaces(name);
+  message.set_duration_max_ns(static_cast<std::uint64_t>(offer.duration_max.count()));
+}
+
 void to_message(const plan::Inventory& inventory, protocol::Inventory& message) {
   message.set_host(inventory.host);
   message.set_shared_nics(inventory.shared_nics);
@@ -52,9 +61,13 @@ void to_message(const plan::Inventory& inventory, protocol::Inventory& message) 
   for (const plan::TransportKind kind : inventory.transports) {
     message.add_transports(std::string(plan::to_string(kind)));
   }
+  to_message(inventory.kernel, *message.mutable_kernel());
+  for (const std::string& name : inventory.control_interfaces) message.add_control_interfaces(name);
 }
 
 namespace {
+
+constexpr std::size_t kInterfacesMax = 512;  // of one host
 
 std::optional<plan::RdmaPort> rdma_port_of(const protocol::Nic& nic) {
   if (!nic.has_rdma()) return std::nullopt;
@@ -76,6 +89,31 @@ std::optional<plan::RdmaPort> rdma_port_of(const protocol::Nic& nic) {
 
 }  // namespace
 
+std::vector<std::string> interfaces_of(
+    const google::protobuf::RepeatedPtrField<std::string>& names) {
+  std::vector<std::string> interfaces;
+  for (const std::string& name : names) {
+    if (interfaces.size() == kInterfacesMax) break;
+    if (!name.empty() && name.size() <= fault::kInterfaceNameMax) {
+      interfaces.push_back(one_line(name));
+    }
+  }
+  return interfaces;
+}
+
+fault::KernelOffer from_message(const protocol::KernelOffer& message) {
+  fault::KernelOffer offer{.helper = message.helper()};
+  for (const std::string& word : message.faults()) {
+    if (offer.faults.size() == fault::kFaultKinds.size()) break;
+    if (const auto kind = value_named(fault::kFaultKinds, word)) offer.faults.push_back(*kind);
+  }
+  offer.interfaces = interfaces_of(message.interfaces());
+  const auto most = static_cast<std::uint64_t>(fault::kFaultDurationMost.count());
+  offer.duration_max =
+      Duration{static_cast<Duration::rep>(std::min(message.duration_max_ns(), most))};
+  return offer;
+}
+
 plan::Nic from_message(const protocol::Nic& message) {
   return {.name = message.name(),
           .address = message.address(),
@@ -96,6 +134,8 @@ plan::Inventory from_message(const protocol::Inventory& message) {
       if (offered == plan::to_string(kind)) inventory.transports.push_back(kind);
     }
   }
+  inventory.kernel = from_message(message.kernel());
+  inventory.control_interfaces = interfaces_of(message.control_interfaces());
   return inventory;
 }
 

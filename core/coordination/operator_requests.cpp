@@ -28,6 +28,8 @@ void Coordinator::State::operator_message(SessionId id, const protocol::Envelope
       return status_request(id, now);
     case Envelope::kStopRequest:
       return stop_request(id, message.stop_request(), now);
+    case Envelope::kFaultsRequest:
+      return faults_request(id, message.faults_request(), now);
     default:
       return;  // heartbeats
   }
@@ -139,11 +141,23 @@ Result<void> Coordinator::State::check_still_here(const plan::Plan& plan) const 
   return {};
 }
 
+/// Before anything starts: no host with a fault that could not be undone, none on an interface that
+/// a fault of the plan needs.
+Result<void> Coordinator::State::check_faults(const plan::Plan& plan) const {
+  for (std::uint32_t i = 0; i < plan.hosts.size(); ++i) {
+    const AgentEntry& agent = *agents.by_host(plan.hosts[i].host);
+    const std::string why = why_not_now(agent, plan, HostIndex{i});
+    if (!why.empty()) return fail(ErrorCode::refused, ErrorSource::control, why);
+  }
+  return {};
+}
+
 Result<void> Coordinator::State::start_run(SessionId id, const std::string& wanted_hash,
                                            std::shared_ptr<const PlannedDrill> planned,
                                            Instant now) {
   RETURN_IF_ERROR(check_free());
   RETURN_IF_ERROR(check_still_here(*planned->plan));
+  RETURN_IF_ERROR(check_faults(*planned->plan));
   if (!wanted_hash.empty() && wanted_hash != planned->hash) {
     return fail(ErrorCode::refused, ErrorSource::control,
                 "the plan is now " + planned->hash + ", not " + wanted_hash +
@@ -191,7 +205,11 @@ void Coordinator::State::status_request(SessionId id, Instant now) {
     to_message(agent.clock, *status.mutable_clock());
     const Duration silence = now - sessions.at(agent.session).heard;
     status.set_silence_ns(static_cast<std::uint64_t>(silence.count()));
+    status.set_no_helper(agent.faults.no_helper());
+    status.set_blocked(agent.faults.blocked());
+    status.set_faults(static_cast<std::uint32_t>(agent.faults.faults_size()));
     if (agents.size() > kAgentsWithNicsMax) continue;
+    to_message(agent.inventory.kernel, *status.mutable_kernel());
     for (const plan::Nic& nic : agent.inventory.nics) to_message(nic, *status.add_nics());
     for (const host::Finding& finding : agent.findings) to_message(finding, *status.add_findings());
   }
@@ -209,6 +227,12 @@ void Coordinator::State::stop_request(SessionId id, const protocol::StopRequest&
   }
   stop_askers.push_back(id);
   run->stop("an operator stopped it", now);
+}
+
+void Coordinator::State::faults_request(SessionId id, const protocol::FaultsRequest& message,
+                                        Instant now) {
+  const Result<void> asked = desk.ask(id, message, agents, now);
+  if (!asked) send_failure(id, asked.error());
 }
 
 void Coordinator::State::send_failure(SessionId id, const Error& error) {

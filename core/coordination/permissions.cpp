@@ -20,6 +20,7 @@ bool may_send(Peer peer, protocol::Envelope::MessageCase message) {
     case Envelope::kFailed:
     case Envelope::kStopped:
     case Envelope::kReleased:
+    case Envelope::kHostFaults:
       return peer == Peer::agent;
 
     case Envelope::kProfilePart:
@@ -27,6 +28,7 @@ bool may_send(Peer peer, protocol::Envelope::MessageCase message) {
     case Envelope::kRunRequest:
     case Envelope::kStatusRequest:
     case Envelope::kStopRequest:
+    case Envelope::kFaultsRequest:
       return peer == Peer::person;
 
     case Envelope::kWelcome:
@@ -39,6 +41,7 @@ bool may_send(Peer peer, protocol::Envelope::MessageCase message) {
     case Envelope::kFinish:
     case Envelope::kStop:
     case Envelope::kRelease:
+    case Envelope::kFaultsOrder:
     case Envelope::kProfileStored:
     case Envelope::kPlanReply:
     case Envelope::kRunStarted:
@@ -48,6 +51,7 @@ bool may_send(Peer peer, protocol::Envelope::MessageCase message) {
     case Envelope::kStatusReply:
     case Envelope::kStopReply:
     case Envelope::kFailure:
+    case Envelope::kFaultsReply:
     case Envelope::MESSAGE_NOT_SET:
       return false;
   }

@@ -9,9 +9,11 @@ std::string level_text(Kind kind, const Level& level) {
       return format_fraction(level.rate);
     case Kind::delay:
       return format_duration_exact(level.delay);
+    case Kind::reorder:
+      return format_fraction(level.share) + ", the others later by " +
+             format_duration_exact(level.delay);
     case Kind::loss:
     case Kind::duplicate:
-    case Kind::reorder:
     case Kind::corrupt:
       return format_fraction(level.share);
     case Kind::straggler:

@@ -13,7 +13,7 @@ constexpr std::size_t kTextMax = 240;
 constexpr std::size_t kInterfacesTold = 256;
 // Whatever is told fits: a reply of kFaultsMax faults, and a welcome of as many interfaces.
 static_assert(kFaultsMax * (kTextMax + 128) < kMessageBytesMax);
-static_assert(kInterfacesTold * (kInterfaceNameMax + 2) + 1024 < kMessageBytesMax);
+static_assert(2 * kInterfacesTold * (kInterfaceNameMax + 2) + 1024 < kMessageBytesMax);
 
 enum class RequestTag : std::uint8_t { hello = 1, apply, renew, undo, list, clear };
 enum class ReplyTag : std::uint8_t { welcome = 1, applied, renewed, undone, list, refused };
@@ -29,6 +29,22 @@ void put(Encoder& to, Tag tag) {
 }
 
 void put_text(Encoder& to, std::string_view text) { to.text(text.substr(0, kTextMax)); }
+
+void put_interfaces(Encoder& to, const std::vector<std::string>& names) {
+  const std::size_t told = std::min(names.size(), kInterfacesTold);
+  to.number(told);
+  for (std::size_t i = 0; i < told; ++i) to.text(names[i]);
+}
+
+Result<std::vector<std::string>> take_interfaces(Decoder& from) {
+  std::vector<std::string> names;
+  ASSIGN_OR_RETURN(const std::size_t count, from.count(1, "interfaces"));
+  if (count > kInterfacesTold) return invalid("more interfaces than are told");
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSIGN_OR_RETURN(names.emplace_back(), from.text(kInterfaceNameMax));
+  }
+  return names;
+}
 
 void put_id(Encoder& to, std::optional<std::uint64_t> id) {
   to.number(id ? 1 : 0);
@@ -116,10 +132,9 @@ struct ReplyEncoder {
     to.number(welcome.version);
     to.number(welcome.faults.size());
     for (const FaultKind kind : welcome.faults) put(to, kind);
-    const std::size_t told = std::min(welcome.interfaces.size(), kInterfacesTold);
-    to.number(told);
-    for (std::size_t i = 0; i < told; ++i) to.text(welcome.interfaces[i]);
+    put_interfaces(to, welcome.interfaces);
     encode(to, welcome.duration_max);
+    put_interfaces(to, welcome.protected_interfaces);
     put_text(to, welcome.blocked);
   }
   void operator()(const AppliedReply& applied) const {
@@ -147,6 +162,7 @@ struct ReplyEncoder {
       to.number(fault.id);
       encode(to, fault.fault);
       put(to, fault.state);
+      encode(to, fault.age);
       encode(to, fault.lease_left);
       encode(to, fault.duration_left);
       put_text(to, fault.problem);
@@ -169,12 +185,9 @@ Result<WelcomeReply> take_welcome(Decoder& from) {
     ASSIGN_OR_RETURN(const FaultKind kind, take_enum(from, kFaultKinds, "a kind of fault"));
     welcome.faults.push_back(kind);
   }
-  ASSIGN_OR_RETURN(const std::size_t interfaces, from.count(1, "interfaces"));
-  for (std::size_t i = 0; i < interfaces; ++i) {
-    ASSIGN_OR_RETURN(std::string name, from.text(kInterfaceNameMax));
-    welcome.interfaces.push_back(std::move(name));
-  }
+  ASSIGN_OR_RETURN(welcome.interfaces, take_interfaces(from));
   ASSIGN_OR_RETURN(welcome.duration_max, decode_duration(from));
+  ASSIGN_OR_RETURN(welcome.protected_interfaces, take_interfaces(from));
   ASSIGN_OR_RETURN(welcome.blocked, from.text(kTextMax));
   return welcome;
 }
@@ -195,12 +208,13 @@ Result<UndoneReply> take_undone(Decoder& from) {
 
 Result<ListReply> take_list(Decoder& from) {
   ListReply reply;
-  ASSIGN_OR_RETURN(const std::size_t count, from.count(8, "faults"));
+  ASSIGN_OR_RETURN(const std::size_t count, from.count(9, "faults"));
   for (std::size_t i = 0; i < count; ++i) {
     ListedFault fault;
     ASSIGN_OR_RETURN(fault.id, from.number());
     ASSIGN_OR_RETURN(fault.fault, decode_fault(from));
     ASSIGN_OR_RETURN(fault.state, take_enum(from, kFaultStates, "a state"));
+    ASSIGN_OR_RETURN(fault.age, decode_duration(from));
     ASSIGN_OR_RETURN(fault.lease_left, decode_duration(from));
     ASSIGN_OR_RETURN(fault.duration_left, decode_duration(from));
     ASSIGN_OR_RETURN(fault.problem, from.text(kTextMax));
@@ -275,13 +289,26 @@ Result<HelperReply> decode_reply(std::string_view bytes) {
   return decode_whole<HelperReply>(bytes, take_reply);
 }
 
+namespace {
+
+/// A wall clock may be set back, or forth by years.
+Duration age_of(const Intent& intent, std::uint64_t wall_ns) {
+  constexpr std::uint64_t kMost = static_cast<std::uint64_t>(kFaultDurationMost.count()) * 365;
+  if (intent.wall_ns == 0 || intent.wall_ns >= wall_ns) return Duration::zero();
+  return Duration{static_cast<Duration::rep>(std::min(wall_ns - intent.wall_ns, kMost))};
+}
+
+}  // namespace
+
 std::vector<ListedFault> listed(const FaultKeeper& keeper, Instant now) {
   std::vector<ListedFault> list;
+  const std::uint64_t wall_ns = keeper.wall_ns();
   const auto left = [&](Instant until) { return std::max(until - now, Duration::zero()); };
   for (const auto& [id, fault] : keeper.faults()) {
     list.push_back({.id = id,
                     .fault = fault.intent.fault,
                     .state = fault.state,
+                    .age = age_of(fault.intent, wall_ns),
                     .lease_left = left(fault.lease_until),
                     .duration_left = left(fault.deadline),
                     .problem = fault.problem});

@@ -20,7 +20,7 @@ namespace rehearsal::fault {
 /// A packet larger than this is not read.
 inline constexpr std::size_t kMessageBytesMax = 32 * 1024;
 /// Of the messages; both sides must have the same.
-inline constexpr std::uint32_t kHelperVersion = 1;
+inline constexpr std::uint32_t kHelperVersion = 2;
 
 /// The first request of a connection.
 struct HelloRequest {
@@ -61,6 +61,9 @@ struct WelcomeReply {
   std::vector<FaultKind> faults;
   std::vector<std::string> interfaces;
   Duration duration_max{};
+  /// Interfaces that no fault may touch: loopback, control interfaces, those of a default route,
+  /// and what these stand on.
+  std::vector<std::string> protected_interfaces;
   std::string blocked;  ///< why nothing new is done now; empty: nothing
   bool operator==(const WelcomeReply&) const = default;
 };
@@ -82,6 +85,7 @@ struct ListedFault {
   std::uint64_t id = 0;
   KernelFault fault;
   FaultState state = FaultState::applied;
+  Duration age{};  ///< since it was asked for, by the wall clock
   Duration lease_left{};
   Duration duration_left{};
   std::string problem;

@@ -170,6 +170,17 @@ std::string FaultKeeper::blocked() const {
   return {};
 }
 
+std::vector<std::string> FaultKeeper::protected_names(const HostPolicy& policy) {
+  std::vector<std::string> names;
+  const auto table = kernel_.links();
+  if (!table) return names;
+  const auto indices = protected_interfaces(*table, policy.control_interfaces);
+  for (const Link& link : table->links) {
+    if (indices.contains(link.index)) names.push_back(link.name);
+  }
+  return names;
+}
+
 std::vector<KeeperEvent> FaultKeeper::take_events() { return std::exchange(events_, {}); }
 
 std::vector<Undone> FaultKeeper::undo_these(const std::vector<std::uint64_t>& ids,

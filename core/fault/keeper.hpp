@@ -75,6 +75,11 @@ class FaultKeeper {
   /// Why nothing new is done: a fault that is stuck, a damaged journal. Empty: nothing.
   std::string blocked() const;
 
+  /// The names of interfaces that no fault may touch; none where the kernel does not tell.
+  std::vector<std::string> protected_names(const HostPolicy& policy);
+  /// The wall clock: nanoseconds since 1970, as in the journal.
+  std::uint64_t wall_ns() const { return setup_.wall_ns(); }
+
   std::vector<KeeperEvent> take_events();
 
  private:

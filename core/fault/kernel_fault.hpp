@@ -86,6 +86,15 @@ struct KernelFault {
   bool operator==(const KernelFault&) const = default;
 };
 
+/// What a host lets others do to its network, as its rehearsal-helper says.
+struct KernelOffer {
+  bool helper = false;  ///< there is one, and it talks to the agent
+  std::vector<FaultKind> faults = {};
+  std::vector<std::string> interfaces = {};
+  Duration duration_max{};  ///< the longest that one fault may last
+  bool operator==(const KernelOffer&) const = default;
+};
+
 /// Limits of what makes sense at all, whatever a policy allows.
 inline constexpr std::size_t kInterfaceNameMax = 15;  ///< IFNAMSIZ − 1
 inline constexpr BitRate kRateLeast{100'000};

@@ -6,6 +6,7 @@ namespace rehearsal::measure {
 namespace {
 
 constexpr std::uint64_t kIndexMax = (std::uint64_t{1} << 32) - 2;
+constexpr std::size_t kProblemBytesMax = 512;
 constexpr std::uint64_t kNanosecondsMax = (std::uint64_t{1} << 62) - 1;
 
 void put(Encoder& encoder, Instant instant) {
@@ -77,6 +78,11 @@ void encode(const FaultMeasurements& measurements, Encoder& encoder) {
     encoder.number(bytes.messages_sent);
     encoder.number(bytes.messages_received);
   }
+  encoder.number(measurements.problems.size());
+  for (const FaultProblem& problem : measurements.problems) {
+    encoder.number(problem.fault);
+    encoder.text(problem.text.substr(0, kProblemBytesMax));
+  }
 }
 
 Result<FaultMeasurements> decode_fault_measurements(Decoder& decoder) {
@@ -103,6 +109,12 @@ Result<FaultMeasurements> decode_fault_measurements(Decoder& decoder) {
     bytes.received = Bytes{received};
     ASSIGN_OR_RETURN(bytes.messages_sent, decoder.number());
     ASSIGN_OR_RETURN(bytes.messages_received, decoder.number());
+  }
+  ASSIGN_OR_RETURN(const std::size_t problems, decoder.count(2, "problems of faults"));
+  for (std::size_t i = 0; i < problems; ++i) {
+    FaultProblem& problem = measurements.problems.emplace_back();
+    ASSIGN_OR_RETURN(problem.fault, take_index(decoder));
+    ASSIGN_OR_RETURN(problem.text, decoder.text(kProblemBytesMax));
   }
   return measurements;
 }

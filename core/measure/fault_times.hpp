@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/encoding.hpp"
@@ -43,11 +44,21 @@ struct BackgroundBytes {
   bool operator==(const BackgroundBytes&) const = default;
 };
 
+/// What went wrong with a fault of the kernel on one agent: refused, gone before its time, in
+/// conflict with what somebody else did, not undone.
+struct FaultProblem {
+  std::uint32_t fault = 0;  ///< index in the plan
+  std::string text = {};    ///< "STUCK: …"
+
+  bool operator==(const FaultProblem&) const = default;
+};
+
 struct FaultMeasurements {
   std::vector<FaultSpell> spells = {};
   std::uint64_t spells_dropped = 0;  ///< there were more than are kept
   std::vector<FaultEffect> effects = {};
   std::vector<BackgroundBytes> background = {};
+  std::vector<FaultProblem> problems = {};
 
   bool operator==(const FaultMeasurements&) const = default;
 };

@@ -46,6 +46,12 @@ std::vector<Inventory> assumed_inventories(const Drill& drill,
       }
     }
   }
+  for (Inventory& inventory : inventories) {
+    inventory.kernel = {.helper = true,
+                        .faults = {fault::kFaultKinds.begin(), fault::kFaultKinds.end()},
+                        .duration_max = fault::kFaultDurationMost};
+    for (const Nic& nic : inventory.nics) inventory.kernel.interfaces.push_back(nic.name);
+  }
   return inventories;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/text.hpp"
+#include "core/fault/kernel_fault.hpp"
 #include "core/plan/checks.hpp"
 
 namespace rehearsal::plan {
@@ -56,9 +57,11 @@ std::optional<Wrong> check_level(const fault::What& what, const Level& level) {
       return check_share("to", level.rate);
     case Kind::delay:
       return check_time("by", level.delay, fault::kDelayMax);
+    case Kind::reorder:
+      if (auto wrong = check_time("by", level.delay, fault::kDelayMost)) return wrong;
+      return check_share("share", level.share);
     case Kind::loss:
     case Kind::duplicate:
-    case Kind::reorder:
     case Kind::corrupt:
       return check_share("share", level.share);
     case Kind::straggler:
@@ -111,7 +114,8 @@ std::optional<Wrong> check(const fault::What& what) {
   if (what.jitter < Duration::zero() || what.jitter > fault::kDelayMax)
     return Wrong{"jitter", "is " + format_duration_exact(what.jitter),
                  "expected up to " + format_duration_exact(fault::kDelayMax)};
-  if (what.kind == Kind::loss)
+  // By the kernel it has none, see the fault as a whole.
+  if (what.kind == Kind::loss && what.retransmission != Duration::zero())
     return check_time("retransmission", what.retransmission, fault::kDelayMax);
   if (fault::makes_traffic(what.kind)) return check_traffic(what);
   return std::nullopt;
@@ -187,6 +191,12 @@ std::optional<Wrong> check(const fault::Fault& fault) {
     return Wrong{"when", "iterations do not pass while a rank pauses", "for: how long it pauses"};
   if (kind == Kind::crash && fault.when.repeats())
     return Wrong{"when", "an agent crashes once", "leave repeat out"};
+  const bool by_kernel = fault.mechanism == fault::Mechanism::kernel;
+  if (kind == Kind::loss && by_kernel != (fault.what.retransmission == Duration::zero()))
+    return by_kernel ? Wrong{"what", "a retransmission where packets are truly lost",
+                             "leave retransmission out: the transport sends again"}
+                     : Wrong{"what", "a loss without a retransmission",
+                             "retransmission: how long a lost message is held back"};
   if (fault.mechanism && *fault.mechanism == fault::Mechanism::sender && fault::is_of_kernel(kind))
     return Wrong{"mechanism", word + " is for the kernel alone", "kernel, or leave it out"};
   if (fault.mechanism && *fault.mechanism == fault::Mechanism::kernel && !to_messages)

@@ -87,8 +87,9 @@ std::vector<std::string_view> keys_of(Kind kind) {
       return {"kind", "share", "retransmission"};
     case Kind::straggler:
       return {"kind", "compute"};
-    case Kind::duplicate:
     case Kind::reorder:
+      return {"kind", "share", "by"};
+    case Kind::duplicate:
     case Kind::corrupt:
       return {"kind", "share"};
     case Kind::mtu:
@@ -136,15 +137,20 @@ Result<void> read_levels(const Mapping& mapping, fault::What& what) {
     case Kind::delay:
       RETURN_IF_ERROR(take(mapping, "jitter", what.jitter, &Node::duration));
       return take_levels(mapping, "by", what, &Level::delay, &Node::duration);
-    case Kind::loss: {
-      ASSIGN_OR_RETURN(const Node again, mapping.required("retransmission"));
-      ASSIGN_OR_RETURN(what.retransmission, again.duration());
+    case Kind::loss:  // retransmission: see read_fault()
+      RETURN_IF_ERROR(take(mapping, "retransmission", what.retransmission, &Node::duration));
       return take_levels(mapping, "share", what, &Level::share, read_fraction);
+    case Kind::reorder: {
+      Duration by{0};
+      ASSIGN_OR_RETURN(const Node delay, mapping.required("by"));
+      ASSIGN_OR_RETURN(by, delay.duration());
+      RETURN_IF_ERROR(take_levels(mapping, "share", what, &Level::share, read_fraction));
+      for (Level& level : what.levels) level.delay = by;
+      return {};
     }
     case Kind::straggler:
       return take_levels(mapping, "compute", what, &Level::compute, read_fraction);
     case Kind::duplicate:
-    case Kind::reorder:
     case Kind::corrupt:
       return take_levels(mapping, "share", what, &Level::share, read_fraction);
     case Kind::mtu: {
@@ -269,6 +275,9 @@ Result<fault::Fault> read_fault(const Node& node) {
     ASSIGN_OR_RETURN(fault.mechanism,
                      mechanism->one_of({fault::Mechanism::sender, fault::Mechanism::kernel}));
   }
+  const bool by_sender = fault.mechanism != fault::Mechanism::kernel;
+  if (fault.what.kind == Kind::loss && by_sender && fault.what.retransmission == Duration::zero())
+    return what.wrong("key 'retransmission' is missing", "it must be given");
   RETURN_IF_ERROR(checked(fault, mapping));
   return fault;
 }

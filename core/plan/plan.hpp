@@ -13,6 +13,7 @@
 #include "core/collective/choice.hpp"
 #include "core/fabric/node.hpp"
 #include "core/fault/fault.hpp"
+#include "core/fault/kernel_fault.hpp"
 #include "core/plan/connection.hpp"
 #include "core/plan/drill.hpp"
 #include "core/plan/rdma.hpp"
@@ -37,13 +38,17 @@ struct Inventory {
   bool shared_nics = false;
   /// Transports this agent can replay over; empty: it has not said.
   std::vector<TransportKind> transports = {};
-  /// Faults that this host's helper and policy allow to be asked of the kernel; empty: none.
-  std::vector<fault::Kind> kernel_faults = {};
-  /// Interfaces that carry the control connection or the default route: no fault may touch them.
+  /// What its helper says that its kernel may be asked for. Not in a plan's bytes: each agent knows
+  /// its own, and looks itself.
+  fault::KernelOffer kernel = {};
+  /// Interfaces that carry the control connection or the default route: no fault of the kernel may
+  /// touch them. Not in a plan's bytes either.
   std::vector<std::string> control_interfaces = {};
 
   bool operator==(const Inventory&) const = default;
 };
+/// As it stands in a plan's bytes.
+Inventory without_kernel(Inventory inventory);
 
 /// rank → host → NIC.
 struct Binding {

@@ -5,6 +5,7 @@
 
 #include "core/base/random.hpp"
 #include "core/base/text.hpp"
+#include "core/plan/kernel_faults.hpp"
 #include "core/plan/traffic_faults.hpp"
 
 namespace rehearsal::plan {
@@ -255,7 +256,9 @@ class FaultPlanner {
                    "less than limits.duration, " + format_duration_exact(drill_.limits.duration));
     Duration still{0};  // how long nothing may move because of it
     const Duration on = when.on > Duration::zero() ? std::min(when.on, when.length) : when.length;
-    if (fault_.what.kind == Kind::blackhole || fault_.what.kind == Kind::pause) still = on;
+    if (fault_.what.kind == Kind::blackhole || fault_.what.kind == Kind::pause ||
+        fault_.what.kind == Kind::link_down)
+      still = on;
     if (fault_.what.kind == Kind::loss) still = fault_.what.retransmission;
     for (const fault::Level& level : fault_.what.levels)
       still = std::max(still, level.delay + fault_.what.jitter);
@@ -292,43 +295,38 @@ class FaultPlanner {
     return {};
   }
 
-  static std::string instead_of(Kind kind) {
-    switch (kind) {
-      case Kind::link_down:
-        return "a blackhole of a NIC";
-      case Kind::duplicate:
-      case Kind::reorder:
-      case Kind::corrupt:
-        return "loss, which holds messages back as if they had been sent again";
-      case Kind::mtu:
-        return "rate, delay, loss and blackhole";
-      default:
-        return std::string(to_string(kind)) + " (mechanism: sender)";
-    }
-  }
-
-  Result<void> check_kernel() const {
-    const Kind kind = fault_.what.kind;
-    for (const Place& place : planned_.places) {
-      const Inventory& host = plan_.hosts[place.host.value];
-      if (std::ranges::count(host.kernel_faults, kind) == 0)
-        return wrong(ErrorCode::unsupported, path_ + ".mechanism",
-                     "host " + in_quotes(host.host) +
-                         (host.kernel_faults.empty()
-                              ? " offers no faults of its kernel (it has no rehearsal-helper, or "
-                                "its policy allows none)"
-                              : "'s policy does not allow " + std::string(to_string(kind))),
-                     "without it the agent itself can do " + instead_of(kind));
-      for (std::uint32_t i = 0; i < host.nics.size(); ++i) {
-        if (place.nic && place.nic->value != i) continue;
-        if (std::ranges::count(host.control_interfaces, host.nics[i].name) == 0) continue;
-        return wrong(ErrorCode::refused, path_ + ".where",
-                     "NIC " + in_quotes(host.nics[i].name) + " of host " + in_quotes(host.host) +
-                         " carries its control connection or default route",
-                     "another NIC, or mechanism: sender");
+  /// On each NIC by itself: the kernel knows interfaces.
+  Result<void> check_kernel() {
+    if (fault_.what.kind == Kind::rate) RETURN_IF_ERROR(check_rates());
+    const std::vector<Place> places = std::exchange(planned_.places, {});
+    for (Place place : places) {
+      for (const std::uint32_t nic : nics_used(place)) {
+        place.nic = NicIndex{nic};
+        planned_.places.push_back(place);
+        auto refusal = kernel_cannot(plan_, planned_, place);
+        if (!refusal) refusal = host_refuses(plan_.hosts[place.host.value], planned_, place);
+        if (refusal)
+          return wrong(refusal->code, path_ + "." + refusal->key, refusal->what, refusal->right);
       }
     }
     return {};
+  }
+
+  /// That of the place, or those that the drill's ranks use there.
+  std::vector<std::uint32_t> nics_used(const Place& place) const {
+    if (place.nic) return {place.nic->value};
+    const auto count = static_cast<std::uint32_t>(plan_.hosts[place.host.value].nics.size());
+    std::vector<std::uint32_t> used;
+    for (std::uint32_t nic = 0; nic < count; ++nic) {
+      const bool is_used = std::ranges::any_of(plan_.jobs, [&](const PlannedJob& job) {
+        return std::ranges::any_of(job.bindings, [&](const Binding& binding) {
+          // Where nodes are known, traffic may take another NIC of the host than its rank's.
+          return binding.host == place.host && (job.node || binding.nic.value == nic);
+        });
+      });
+      if (is_used) used.push_back(nic);
+    }
+    return used;
   }
 
   Result<void> check_rates() const {

@@ -1,6 +1,7 @@
 // The faults of a plan, for people.
 
 #include "core/base/text.hpp"
+#include "core/fault/kernel_runner.hpp"
 #include "core/plan/plan_faults.hpp"
 
 namespace rehearsal::plan {
@@ -18,7 +19,10 @@ std::string places_text(const Plan& plan, const fault::PlannedFault& fault) {
 
 std::string mechanism_text(const fault::PlannedFault& fault) {
   if (fault.mechanism == fault::Mechanism::kernel)
-    return "the host's kernel, by rehearsal-helper, undone when its lease runs out";
+    return "the host's kernel, by rehearsal-helper: real for all that passes the interface's "
+           "queue, "
+           "so not for rdma (link_down and mtu are); undone " +
+           format_duration_exact(fault::kRunLease) + " after the coordinator's last word";
   if (fault::is_of_messages(fault.what.kind))
     return "the agent, on its own messages: the same for any transport, gone with the agent";
   if (fault::makes_traffic(fault.what.kind))

@@ -106,9 +106,10 @@ Json level_json(fault::Kind kind, const fault::Level& level) {
       return {{"rate", part(level.rate)}};
     case Kind::delay:
       return {{"delay_seconds", to_seconds(level.delay)}};
+    case Kind::reorder:
+      return {{"share", part(level.share)}, {"delay_seconds", to_seconds(level.delay)}};
     case Kind::loss:
     case Kind::duplicate:
-    case Kind::reorder:
     case Kind::corrupt:
       return {{"share", part(level.share)}};
     case Kind::straggler:

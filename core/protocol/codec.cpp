@@ -59,6 +59,8 @@ std::string_view message_name(Envelope::MessageCase message) {
       return "stop";
     case Envelope::kRelease:
       return "release";
+    case Envelope::kFaultsOrder:
+      return "faults_order";
     case Envelope::kReserved:
       return "reserved";
     case Envelope::kPrepared:
@@ -77,6 +79,8 @@ std::string_view message_name(Envelope::MessageCase message) {
       return "stopped";
     case Envelope::kReleased:
       return "released";
+    case Envelope::kHostFaults:
+      return "host_faults";
     case Envelope::kProfilePart:
       return "profile_part";
     case Envelope::kPlanRequest:
@@ -87,6 +91,8 @@ std::string_view message_name(Envelope::MessageCase message) {
       return "status_request";
     case Envelope::kStopRequest:
       return "stop_request";
+    case Envelope::kFaultsRequest:
+      return "faults_request";
     case Envelope::kProfileStored:
       return "profile_stored";
     case Envelope::kPlanReply:
@@ -105,6 +111,8 @@ std::string_view message_name(Envelope::MessageCase message) {
       return "stop_reply";
     case Envelope::kFailure:
       return "failure";
+    case Envelope::kFaultsReply:
+      return "faults_reply";
     case Envelope::MESSAGE_NOT_SET:
       break;
   }

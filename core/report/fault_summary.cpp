@@ -63,6 +63,14 @@ std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasu
                          .when = fault::describe(fault.when),
                          .traffic = fault::makes_traffic(fault.what.kind)});
   }
+  for (const AgentResult& agent : run.agents) {
+    if (!agent.measurements || agent.host.value >= plan.hosts.size()) continue;
+    for (const measure::FaultProblem& problem : agent.measurements->faults.problems) {
+      if (problem.fault < summaries.size())
+        summaries[problem.fault].problems.push_back(
+            {.host = plan.hosts[agent.host.value].host, .text = problem.text});
+    }
+  }
   const std::optional<Instant> start = first_start(run);
   if (!start) return summaries;
   for (const AgentResult& agent : run.agents) {
@@ -122,7 +130,10 @@ std::string fault_lines(const std::vector<FaultSummary>& faults) {
   if (faults.empty()) return {};
   using enum Table::Align;
   Table table({{"fault"}, {"what"}, {"when"}, {"effect"}});
+  std::string notes;
   for (const FaultSummary& fault : faults) {
+    for (const FaultProblemSummary& problem : fault.problems)
+      notes += "!! " + fault.name + " on " + problem.host + ": " + problem.text + "\n";
     std::string effect;
     if (fault.messages != 0)
       effect = grouped(fault.hit) + " of " + grouped(fault.messages) + " messages hit";
@@ -132,7 +143,7 @@ std::string fault_lines(const std::vector<FaultSummary>& faults) {
     if (fault.spells.empty()) effect = "never on";
     table.add({fault.name, fault.what, fault.when, effect});
   }
-  return table.text();
+  return table.text() + notes;
 }
 
 std::string crash_of(const plan::Plan& plan, std::uint32_t host) {

@@ -37,6 +37,14 @@ enum class Found : std::uint8_t {
 };
 std::string_view to_string(Found found);
 std::optional<Found> found_from(std::string_view name);
+/// What went wrong with a fault of the kernel on a host: it was refused, ended before its time, is
+/// in conflict with what somebody else did, or could not be undone.
+struct FaultProblemSummary {
+  std::string host = {};
+  std::string text = {};  ///< "STUCK: …"
+
+  bool operator==(const FaultProblemSummary&) const = default;
+};
 
 struct FaultSummary {
   std::string name = {};
@@ -54,6 +62,7 @@ struct FaultSummary {
   std::optional<std::uint32_t> suspect = {};  ///< found: which of the suspects, from 0
   std::optional<double> confidence = {};      ///< found: of that suspect
   std::string finding = {};                   ///< a sentence on it; empty: of an earlier version
+  std::vector<FaultProblemSummary> problems = {};
 
   bool operator==(const FaultSummary&) const = default;
 };

@@ -190,6 +190,8 @@ Json json_of(const FaultSummary& fault) {
     json["background_received_bytes"] = fault.background_received.count();
   }
   json["spells"] = std::move(spells);
+  for (const FaultProblemSummary& problem : fault.problems)
+    json["problems"].push_back({{"host", problem.host}, {"text", problem.text}});
   json["found"] = std::string(to_string(fault.found));
   json["suspect"] = fault.suspect ? Json(*fault.suspect) : Json();
   json["confidence"] = json_of(fault.confidence);

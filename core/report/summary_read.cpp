@@ -194,6 +194,10 @@ FaultSpellSummary read_spell(const Node& node) {
   return spell;
 }
 
+FaultProblemSummary read_problem(const Node& node) {
+  return {.host = node.text("host"), .text = node.text("text")};
+}
+
 FaultSummary read_fault(const Node& node) {
   const bool traffic = node.has("background_sent_bytes");
   FaultSummary fault{
@@ -208,6 +212,7 @@ FaultSummary read_fault(const Node& node) {
       .background_sent = traffic ? node.bytes("background_sent_bytes") : Bytes{},
       .background_received = traffic ? node.bytes("background_received_bytes") : Bytes{},
       .spells = node.list("spells", read_spell)};
+  if (node.has("problems")) fault.problems = node.list("problems", read_problem);
   if (!node.has("found")) return fault;  // of an earlier version
   const std::optional<Found> found = found_from(node.text("found"));
   if (!found) node.wrong("found", "yes, no or not_applicable");

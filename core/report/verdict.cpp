@@ -40,9 +40,24 @@ std::string progress(const Summary& figures) {
   return text;
 }
 
+// Faults of the kernel that were not as planned; what could not be undone first.
+std::vector<std::string> fault_problems(const RunMeasurements& run, const Summary& figures) {
+  std::vector<std::string> reasons;
+  for (const FaultSummary& fault : figures.faults) {
+    for (const FaultProblemSummary& problem : fault.problems) {
+      if (run.stop_detail.find(problem.text) != std::string::npos) continue;  // told already
+      const bool stays = problem.text.starts_with("STUCK");
+      reasons.insert(
+          stays ? reasons.begin() : reasons.end(),
+          "Fault " + fault.name + " on host " + problem.host + ": " + problem.text + ".");
+    }
+  }
+  return reasons;
+}
+
 // Why nothing can be said, if so.
 std::vector<std::string> obstacles(const RunMeasurements& run, const Summary& figures) {
-  std::vector<std::string> reasons;
+  std::vector<std::string> reasons = fault_problems(run, figures);
   for (const AgentSummary& agent : figures.agents) {
     if (!agent.lost.empty()) reasons.push_back("Agent " + agent.host + ": " + agent.lost + ".");
   }

@@ -24,7 +24,8 @@ SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& f
                                         .sharing = replay::MemoryFabric::Sharing::rank_pair})),
       local_(std::make_unique<replay::MemoryTransport>(*local_fabric_)),
       remote_(std::make_unique<replay::MemoryTransport>(fabric)),
-      crashes_(replay::crash_schedule(*options.plan, options.host)) {
+      crashes_(replay::crash_schedule(*options.plan, options.host)),
+      kernel_(*options.plan, options.host) {
   const plan::Plan& plan = *options_.plan;
   if (replay::FaultedTransport::needed(plan, options_.host)) {
     auto faulted =
@@ -149,6 +150,7 @@ void SimulatedWorker::start_if_due(Instant now) {
   if (faulted_ != nullptr) faulted_->schedule().start(world_time(appointment_));
   if (background_) background_->schedule().start(world_time(appointment_));
   crashes_.start(appointment_);
+  kernel_.start(appointment_);
   for (replay::Replayer& replayer : replayers_) {
     replayer.start(running_->iteration, running_->phase, appointment_, agent_time(now));
   }
@@ -170,6 +172,7 @@ void SimulatedWorker::tell_faults(const replay::Replayer& replayer) {
   if (faulted_ != nullptr) faulted_->schedule().edge(replayer.job(), iteration, phase);
   if (background_) background_->schedule().edge(replayer.job(), iteration, phase);
   crashes_.edge(replayer.job(), iteration, phase);
+  kernel_.edge(replayer.job(), iteration, phase);
 }
 
 /// Its clock is the world's, as that of the network is.
@@ -240,6 +243,9 @@ void SimulatedWorker::take_records() {
 
 /// What the agent is to hear of.
 void SimulatedWorker::look_around(Instant now) {
+  kernel_.at(agent_time(now));
+  while (const auto change = kernel_.take_change())
+    events_.push_back(coordination::WorkerFault{change->fault, change->level, change->until});
   for (const replay::Replayer& replayer : replayers_) {
     if (!replayer.failure()) continue;
     const auto& bindings = options_.plan->jobs[replayer.job().value].bindings;
@@ -308,7 +314,7 @@ Instant SimulatedWorker::next_turn() const {
   if (over()) return kNever;
   Instant next = std::min(remote_->wakeup().deadline, local_->wakeup().deadline);
   next = std::min({next, next_progress_, world_time(appointment_)});
-  next = std::min(next, world_time(crashes_.next_change()));
+  next = std::min({next, world_time(crashes_.next_change()), world_time(kernel_.next_change())});
   if (background_) next = std::min(next, background_->next_deadline());
   for (const replay::Replayer& replayer : replayers_) {
     next = std::min(next, world_time(replayer.next_deadline()));

@@ -14,6 +14,7 @@
 #include "core/plan/plan.hpp"
 #include "core/replay/background_traffic.hpp"
 #include "core/replay/faulted_transport.hpp"
+#include "core/replay/kernel_schedule.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/replay/replayer.hpp"
 
@@ -86,6 +87,7 @@ class SimulatedWorker {
   replay::FaultedTransport* faulted_ = nullptr;          // remote_, if the plan has faults for it
   std::optional<replay::BackgroundTraffic> background_;  // if the plan's faults make some here
   fault::Schedule crashes_;                              // on the agent's clock
+  replay::KernelSchedule kernel_;                        // on the agent's clock
   std::vector<replay::Replayer> replayers_;
   std::unique_ptr<measure::AgentReducer> reducer_;
   std::vector<NicBins> bins_;  // by NIC

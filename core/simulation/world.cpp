@@ -19,7 +19,12 @@ World::World(WorldOptions options)
   CHECK(options_.clock_offsets.size() == options_.inventories.size(), "a clock for each agent");
   start_coordinator();
   for (std::size_t i = 0; i < options_.inventories.size(); ++i) {
-    agents_.push_back(std::make_unique<Agent>());
+    Agent& agent = *agents_.emplace_back(std::make_unique<Agent>());
+    if (options_.helpers) {
+      agent.host = std::make_unique<SimulatedHost>();
+      for (const plan::Nic& nic : options_.inventories[i].nics) agent.host->add_interface(nic.name);
+      start_helper(i);
+    }
     start_agent(i);
   }
 }
@@ -38,10 +43,11 @@ Instant World::next() const {
 
 Instant World::agent_due(std::size_t i) const {
   const Agent& agent = *agents_[i];
-  if (!agent.session || agent.paused) return kNever;
+  const Instant helper_due = agent.helper ? agent.helper->next_due() : kNever;
+  if (!agent.session || agent.paused) return helper_due;
   Instant due = world_time(i, agent.session->next_deadline());
   if (agent.worker) due = std::min(due, agent.worker->next_turn());
-  return due;
+  return std::min(due, helper_due);
 }
 
 void World::step() {
@@ -50,6 +56,7 @@ void World::step() {
   if (coordinator_ && coordinator_->next_deadline() <= now_) coordinator_on(coordination::Tick{});
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     Agent& agent = *agents_[i];
+    if (agent.helper && agent.helper->next_due() <= now_) agent.helper->tick(now_);
     if (!agent.session || agent.paused) continue;
     if (agent.worker && agent.worker->next_turn() <= now_) {
       agent.worker->turn(now_);
@@ -136,6 +143,8 @@ void World::kill_agent(std::size_t i) {
   agent.worker.reset();
   agent.paused = false;
   agent.missed.clear();
+  if (agent.helper && agent.owner.value != 0) agent.helper->disconnected(agent.owner, now_);
+  agent.owner = {};
   if (agent.link) close_from_peer(std::exchange(agent.link, nullptr), "connection reset by peer");
 }
 
@@ -147,6 +156,7 @@ void World::start_agent(std::size_t i) {
   options.seed = random_.next();
   agent.session = std::make_unique<coordination::AgentSession>(std::move(options));
   agent_connects(i, ++agent.life);
+  connect_helper(i);
 }
 
 void World::pause_agent(std::size_t agent) {

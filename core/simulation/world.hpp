@@ -13,6 +13,7 @@
 #include "core/coordination/coordinator.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/simulation/event_queue.hpp"
+#include "core/simulation/simulated_helper.hpp"
 #include "core/simulation/simulated_worker.hpp"
 
 namespace rehearsal::simulation {
@@ -31,6 +32,7 @@ struct WorldOptions {
   /// An agent for each; the coordinator's clock = the agent's + its offset. Names are host0 …
   std::vector<Duration> clock_offsets;
   std::vector<plan::Inventory> inventories;  ///< one an agent
+  bool helpers = false;                      ///< each host has one, which allows all on its NICs
   coordination::CoordinatorOptions coordinator;
   coordination::AgentOptions agent;  ///< inventory and seed are filled in
   ControlNetwork control;
@@ -66,6 +68,9 @@ class World {
   void pause_agent(std::size_t agent);
   void resume_agent(std::size_t agent);
   void cut_agent(std::size_t agent);  ///< breaks its control connection
+  /// The host's helper dies, and is started again; its kernel and journal stay.
+  void kill_helper(std::size_t agent);
+  void start_helper(std::size_t agent);
   void kill_coordinator();
   void start_coordinator();
 
@@ -77,6 +82,8 @@ class World {
   bool agent_alive(std::size_t agent) const;
   /// Whether the agent has a worker that may still send.
   bool agent_sends(std::size_t agent) const;
+  /// The kernel of an agent's host; with `helpers`.
+  SimulatedHost& host(std::size_t agent);
   const std::vector<coordination::StoreRun>& stored() const { return stored_; }
   const std::vector<std::string>& log() const { return log_; }
 
@@ -107,6 +114,9 @@ class World {
   void act(std::size_t agent, coordination::AgentAction action);
   void agent_connects(std::size_t agent, std::uint64_t life);
   void take_worker_events(std::size_t agent);
+  void connect_helper(std::size_t agent);
+  void ask_helper(std::size_t agent, const coordination::AskHelper& asked);
+  void drop_helper(std::size_t agent, const std::string& reason);
   Instant agent_time(std::size_t agent) const;
   Instant world_time(std::size_t agent, Instant instant) const;
   Instant agent_due(std::size_t agent) const;
@@ -121,6 +131,7 @@ class World {
   std::uint64_t sessions_ = 0;
   std::map<coordination::SessionId, LinkPtr> links_;  // as the coordinator sees them
   std::vector<std::unique_ptr<Agent>> agents_;
+  std::uint64_t owners_ = 0;  // connections to helpers
   std::vector<std::unique_ptr<Person>> people_;
   std::vector<coordination::StoreRun> stored_;
   std::vector<std::string> log_;

@@ -188,6 +188,10 @@ void World::act(std::size_t i, coordination::AgentAction action) {
     ++agent.workers;
   } else if (std::holds_alternative<coordination::ReleaseWorker>(action)) {
     agent.worker.reset();
+  } else if (auto* ask = std::get_if<coordination::AskHelper>(&action)) {
+    ask_helper(i, *ask);
+  } else if (auto* drop = std::get_if<coordination::DropHelper>(&action)) {
+    drop_helper(i, drop->reason);
   } else if (auto* log = std::get_if<coordination::Log>(&action)) {
     log_.push_back("host" + std::to_string(i) + ": " + log->text);
   } else {

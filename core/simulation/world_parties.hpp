@@ -24,6 +24,9 @@ struct World::Link {
 struct World::Agent {
   std::unique_ptr<coordination::AgentSession> session;  // null: the process is dead
   std::unique_ptr<SimulatedWorker> worker;
+  std::unique_ptr<SimulatedHost> host;  // outlives agent and helper
+  std::unique_ptr<SimulatedHelper> helper;
+  fault::OwnerId owner{};     // the agent's connection to it; 0: none
   std::uint64_t workers = 0;  // counts them: events of one that was released are void
   LinkPtr link;
   bool paused = false;

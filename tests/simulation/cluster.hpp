@@ -36,7 +36,7 @@ struct DrillOptions {
   std::uint32_t agents = 2;
   std::uint32_t iterations = 3;
   std::string mode = "iteration";
-  std::string more = "";  ///< at the top level
+  std::string more = {};  ///< keys at the top level of the drill
 };
 
 inline std::string drill_text(const DrillOptions& options) {

@@ -36,10 +36,12 @@ void SystemCluster::SetUp() {
   if (verdict == kCannotExitCode) GTEST_SKIP() << "SKIP: " << check.output();
   ASSERT_EQ(verdict, 0) << check.output();
 
-  script_ = std::make_unique<Program>(
-      std::vector<std::string>{script(), std::to_string(kHosts), "--rails", std::to_string(kRails),
-                               "--bin", programs(), "--folder", cluster_folder_},
-      folder() / "script.log", std::vector<std::string>{}, SIGTERM);
+  std::vector<std::string> command{
+      script(),   std::to_string(kHosts), "--rails", std::to_string(kRails), "--bin", programs(),
+      "--folder", cluster_folder_};
+  command.insert(command.end(), options_.begin(), options_.end());
+  script_ = std::make_unique<Program>(command, folder() / "script.log", std::vector<std::string>{},
+                                      SIGTERM);
   const Instant deadline = now() + kPatience;
   while (prefix_.empty() || prefix_.back() != '\n') {
     ASSERT_TRUE(script_->is_running()) << script_->output();

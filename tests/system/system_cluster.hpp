@@ -22,6 +22,9 @@ class SystemCluster : public testing::Test {
   static constexpr std::uint32_t kHosts = 4;
   static constexpr std::uint32_t kRails = 2;
 
+  /// Options of scripts/cluster.
+  explicit SystemCluster(std::vector<std::string> options = {}) : options_(std::move(options)) {}
+
   void SetUp() override;
   void TearDown() override;
 
@@ -39,7 +42,7 @@ class SystemCluster : public testing::Test {
   /// A drill that takes minutes, on all four hosts.
   std::filesystem::path long_drill();
 
-  /// The agent of "h1" …, or the coordinator ("head").
+  /// The agent of "h1" …, its helper ("h1-helper"), or the coordinator ("head").
   void signal(const std::string& name, int number);
   void restart_agent(const std::string& host);
   void restart_coordinator();
@@ -61,6 +64,11 @@ class SystemCluster : public testing::Test {
   /// False: the kernel cannot.
   bool shape(const std::string& rate);
 
+  /// `command` in the namespace of "h1" …
+  std::vector<std::string> on_host(const std::string& host,
+                                   const std::vector<std::string>& command) {
+    return inside(host, command);
+  }
   /// `command` in the namespace of the bridges.
   std::vector<std::string> bridge_command(const std::vector<std::string>& command) {
     return inside("net", command);
@@ -68,6 +76,8 @@ class SystemCluster : public testing::Test {
 
   nlohmann::json summary(const std::filesystem::path& run_folder);
   const std::filesystem::path& folder() const { return folder_.path(); }
+  /// Of scripts/cluster: configuration, logs, pids.
+  const std::filesystem::path& cluster_folder() const { return cluster_folder_; }
   static std::vector<std::string> all_hosts() { return {"h1", "h2", "h3", "h4"}; }
 
  private:
@@ -76,6 +86,7 @@ class SystemCluster : public testing::Test {
   pid_t pid_of(const std::string& name) const;
   void print_logs() const;
 
+  std::vector<std::string> options_;
   TemporaryFolder folder_;
   std::filesystem::path cluster_folder_ = folder_.path() / "cluster";
   std::string prefix_;  ///< of the namespaces

@@ -74,6 +74,23 @@ TEST(DoctorTest, EveryFindingThatIsNotWellHasAFix) {
   EXPECT_THAT(all, HasSubstr("the path MTU differs: 1024 B on h1 eth2; 4096 B on h2 eth2"));
 }
 
+TEST(DoctorTest, WhatAHelperAllowsIsSaidAndWhatItCouldNotUndoIsBad) {
+  protocol::StatusReply status = healthy();
+  protocol::KernelOffer& offer = *status.mutable_agents(0)->mutable_kernel();
+  offer.set_helper(true);
+  offer.add_faults("rate");
+  offer.add_faults("mtu");
+  offer.add_interfaces("eth2");
+  offer.set_duration_max_ns(60'000'000'000);
+  status.mutable_agents(1)->mutable_kernel();
+  status.mutable_agents(1)->set_blocked("STUCK: fault 3 could not be undone");
+  EXPECT_THAT(text(status),
+              HasSubstr("ok   h1: rehearsal-helper allows rate, mtu on eth2 for 60"));
+  EXPECT_THAT(text(status), HasSubstr("ok   h2: no rehearsal-helper"));
+  EXPECT_THAT(text(status), HasSubstr("BAD  h2: takes no runs: STUCK: fault 3"));
+  EXPECT_THAT(text(status), HasSubstr("rehearse faults clear --host h2"));
+}
+
 TEST(DoctorTest, PortsThatCannotBeUsedAreNamedWithTheirError) {
   protocol::StatusReply status = healthy();
   status.mutable_agents(0)->mutable_nics(0)->mutable_rdma()->set_active(false);

@@ -32,6 +32,12 @@ protocol::StatusReply status_of_two_agents() {
   other.set_address("10.78.1.11");
   other.set_line_rate_bits_per_second(100'000'000'000);
   other.set_mtu(9000);
+  first.mutable_kernel()->set_helper(true);
+  first.mutable_kernel()->add_faults("rate");
+  first.mutable_kernel()->add_faults("mtu");
+  first.mutable_kernel()->add_interfaces("rail0");
+  first.mutable_kernel()->set_duration_max_ns(300'000'000'000);
+  first.set_faults(1);
   protocol::AgentStatus& second = *status.add_agents();
   second.set_host("h2");
   second.set_address("10.77.0.12:51000");
@@ -46,6 +52,13 @@ TEST(StatusText, ForPeople) {
 
 TEST(StatusText, ForPrograms) {
   test::expect_golden("cli/status.json", status_json(status_of_two_agents()));
+}
+
+TEST(StatusText, AHostThatTakesNoRunsIsStuck) {
+  protocol::StatusReply status = status_of_two_agents();
+  status.mutable_agents(1)->set_blocked("STUCK: fault 3 could not be undone");
+  EXPECT_THAT(status_text(status), testing::HasSubstr("STUCK"));
+  EXPECT_THAT(status_json(status), testing::HasSubstr("fault 3 could not be undone"));
 }
 
 TEST(StatusText, WithoutAgentsAndRun) {

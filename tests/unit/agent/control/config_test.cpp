@@ -25,6 +25,7 @@ TEST(AgentConfig, EveryKey) {
       "  - {name: eth2, address: 10.79.2.3}\n"
       "shared_nics: true\n"
       "metrics: 127.0.0.1:9000\n"
+      "helper: /run/other/socket\n"
       "drain_limit: 2min\n"
       "log: error\n");
   ASSERT_TRUE(config) << config.error().text();
@@ -34,6 +35,7 @@ TEST(AgentConfig, EveryKey) {
               testing::ElementsAre(NicChoice{"eth1"}, NicChoice{"eth2", "10.79.2.3"}));
   EXPECT_TRUE(config->shared_nics);
   EXPECT_EQ(config->metrics, (runtime::Endpoint{"127.0.0.1", 9000}));
+  EXPECT_EQ(config->helper, "/run/other/socket");
   EXPECT_EQ(config->drain_limit, std::chrono::minutes{2});
   EXPECT_EQ(config->log, runtime::LogThreshold::error);
 }
@@ -48,6 +50,12 @@ TEST(AgentConfig, MistakesNameTheirPlace) {
   EXPECT_THAT(message("nics:\n  - {name: eth1, speed: 1}\n"), HasSubstr("agent.yaml:2"));
   EXPECT_THAT(message("shared_nics: yes\n"), HasSubstr("shared_nics"));
   EXPECT_THAT(message("name: CHANGEME\n"), HasSubstr("name"));
+}
+
+TEST(AgentConfig, AHelperIsLookedForWhereItsServicePutsItUnlessToldOtherwise) {
+  EXPECT_EQ(Config{}.helper, kHelperSocketPath);
+  EXPECT_EQ(read("helper: /tmp/socket\n")->helper, "/tmp/socket");
+  EXPECT_TRUE(read("helper: none\n")->helper.empty());
 }
 
 TEST(AgentConfig, NamesOfAgentsArePlain) {

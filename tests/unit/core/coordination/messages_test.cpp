@@ -12,10 +12,27 @@ namespace {
 using namespace std::chrono_literals;
 
 TEST(Messages, AnInventoryComesBackAsItWas) {
-  const plan::Inventory inventory = test::sample_inventories(1).front();
+  plan::Inventory inventory = test::sample_inventories(1).front();
+  inventory.kernel = {.helper = true,
+                      .faults = {fault::FaultKind::rate, fault::FaultKind::mtu},
+                      .interfaces = {"data0"},
+                      .duration_max = 90s};
+  inventory.control_interfaces = {"eth0", "lo"};
   protocol::Inventory message;
   to_message(inventory, message);
   EXPECT_EQ(from_message(message), inventory);
+}
+
+TEST(Messages, AnOfferOfANewerAgentIsTakenAsFarAsItIsKnown) {
+  protocol::KernelOffer message;
+  message.set_helper(true);
+  for (const char* kind : {"rate", "gravity"}) message.add_faults(kind);
+  for (const char* name : {"eth1", "", "a-name-that-no-kernel-takes"}) message.add_interfaces(name);
+  message.set_duration_max_ns(std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(from_message(message), (fault::KernelOffer{.helper = true,
+                                                       .faults = {fault::FaultKind::rate},
+                                                       .interfaces = {"eth1"},
+                                                       .duration_max = fault::kFaultDurationMost}));
 }
 
 TEST(Messages, AnAddressComesBackAsItWas) {

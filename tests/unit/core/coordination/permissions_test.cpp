@@ -25,16 +25,16 @@ TEST(Permissions, AStrangerMaySayHelloAndNoMore) {
 }
 
 TEST(Permissions, AnAgentAnswersCommandsAndGivesNone) {
-  EXPECT_THAT(
-      allowed(Peer::agent),
-      UnorderedElementsAre("heartbeat", "clock_probe", "reserved", "prepared", "connected",
-                           "step_done", "progress", "results", "failed", "stopped", "released"));
+  EXPECT_THAT(allowed(Peer::agent),
+              UnorderedElementsAre("heartbeat", "clock_probe", "reserved", "prepared", "connected",
+                                   "step_done", "progress", "results", "failed", "stopped",
+                                   "released", "host_faults"));
 }
 
 TEST(Permissions, AnOperatorAsksAndSpeaksForNoAgent) {
   EXPECT_THAT(allowed(Peer::person),
               UnorderedElementsAre("heartbeat", "profile_part", "plan_request", "run_request",
-                                   "status_request", "stop_request"));
+                                   "status_request", "stop_request", "faults_request"));
 }
 
 }  // namespace

@@ -34,11 +34,12 @@ TEST(HelperMessages, RequestsAreReadAsTheyWereWritten) {
 
 TEST(HelperMessages, RepliesAreReadAsTheyWereWritten) {
   const std::vector<HelperReply> replies = {
-      WelcomeReply{1, {FaultKind::rate, FaultKind::mtu}, {"eth1"}, seconds{60}, "STUCK: x"},
+      WelcomeReply{
+          2, {FaultKind::rate, FaultKind::mtu}, {"eth1"}, seconds{60}, {"lo", "eth0"}, "STUCK: x"},
       AppliedReply{7},
       RenewedReply{2},
       UndoneReply{{{1, UndoOutcome::conflict, "text"}}, "blocked"},
-      ListReply{{{3, every_fault()[1], FaultState::stuck, {}, seconds{1}, "why"}}, {}},
+      ListReply{{{3, every_fault()[1], FaultState::stuck, seconds{4}, {}, seconds{1}, "why"}}, {}},
       RefusedReply{ErrorCode::not_found, "there is no eth9"}};
   for (const HelperReply& reply : replies) {
     const auto read = decode_reply(encode(reply));

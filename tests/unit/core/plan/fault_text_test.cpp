@@ -88,8 +88,28 @@ TEST(FaultText, EveryKindHasItsKeys) {
   EXPECT_EQ(background.credits, 2U);
   for (const Kind kind : {Kind::blackhole, Kind::pause, Kind::crash, Kind::link_down})
     EXPECT_EQ(what("kind: " + std::string(to_string(kind))).kind, kind);
-  for (const Kind kind : {Kind::duplicate, Kind::reorder, Kind::corrupt})
+  for (const Kind kind : {Kind::duplicate, Kind::corrupt})
     EXPECT_EQ(what("share: 1%, kind: " + std::string(to_string(kind))).levels.size(), 1U);
+  const auto reorder = what("kind: reorder, share: [1%, 2%], by: 5ms").levels;
+  ASSERT_EQ(reorder.size(), 2U);
+  EXPECT_EQ(reorder[1].share.millionths, 20'000U);
+  EXPECT_EQ(reorder[1].delay, 5ms);
+}
+
+TEST(FaultText, ALossIsHeldBackByTheAgentAndTrueInTheKernel) {
+  const auto error = [](const std::string& keys) {
+    const auto drill = parse_drill(
+        "drill: d\njobs: [{name: j, profile: p, hosts: h1}]\nfaults:\n  - {name: f, what: {kind: "
+        "loss, share: 1%" +
+            keys + ", where: {hosts: h1}, when: {after: 1s, for: 3s}}\n",
+        "d.yaml");
+    return drill ? "" : drill.error().text();
+  };
+  EXPECT_EQ(error(", retransmission: 5ms}"), "");
+  EXPECT_EQ(error("}, mechanism: kernel"), "");
+  EXPECT_THAT(error("}"), HasSubstr("key 'retransmission' is missing"));
+  EXPECT_THAT(error(", retransmission: 5ms}, mechanism: kernel"),
+              HasSubstr("leave retransmission out"));
 }
 
 TEST(FaultText, AFaultWithoutADeadlineIsRefused) {

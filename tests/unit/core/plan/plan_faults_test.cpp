@@ -38,6 +38,14 @@ struct Planned {
   }
 };
 
+/// A helper that allows these on the sample's NICs.
+fault::KernelOffer offer(std::vector<fault::FaultKind> kinds) {
+  return {.helper = true,
+          .faults = std::move(kinds),
+          .interfaces = {"data0", "data1"},
+          .duration_max = 1min};
+}
+
 Fault delay_at(std::vector<std::string> hosts) {
   return {.name = "late",
           .what = {.kind = Kind::delay, .levels = {{.delay = 5ms}}},
@@ -134,8 +142,9 @@ TEST(PlanFaults, AControlInterfaceIsRefused) {
   EXPECT_THAT(planned.error(), HasSubstr("carries its control connection"));
   planned.drill.faults[0].where.nics = {"data0"};
   planned.drill.faults[0].mechanism = Mechanism::kernel;
+  planned.drill.faults[0].where.side = fault::Side::sent;
   planned.inventories[1].control_interfaces = {"data0"};
-  planned.inventories[1].kernel_faults = {Kind::delay};
+  planned.inventories[1].kernel = offer({fault::FaultKind::delay});
   EXPECT_THAT(planned.error(), HasSubstr("carries its control connection"));
 }
 
@@ -143,14 +152,15 @@ TEST(PlanFaults, WhatOnlyTheKernelCanDoNeedsAHelperThatMay) {
   Fault fault = delay_at({"host1"});
   fault.what = {.kind = Kind::link_down, .levels = {{}}};
   Planned planned = with(fault);
-  EXPECT_THAT(planned.error(), AllOf(HasSubstr("offers no faults of its kernel"),
-                                     HasSubstr("a blackhole of a NIC")));
-  planned.inventories[1].kernel_faults = {Kind::rate};
-  EXPECT_THAT(planned.error(), HasSubstr("policy does not allow link_down"));
-  planned.inventories[1].kernel_faults = {Kind::rate, Kind::link_down};
+  EXPECT_THAT(planned.error(),
+              AllOf(HasSubstr("has no rehearsal-helper"), HasSubstr("a blackhole of a NIC")));
+  planned.inventories[1].kernel = offer({fault::FaultKind::rate});
+  EXPECT_THAT(planned.error(), HasSubstr("does not allow link_down"));
+  planned.inventories[1].kernel = offer({fault::FaultKind::rate, fault::FaultKind::link_down});
   EXPECT_EQ(planned.first().mechanism, Mechanism::kernel);
   planned.drill.faults = {delay_at({"host0"})};
   planned.drill.faults[0].mechanism = Mechanism::kernel;
+  planned.drill.faults[0].where.side = fault::Side::sent;
   EXPECT_THAT(planned.error(), HasSubstr("the agent itself can do delay (mechanism: sender)"));
 }
 

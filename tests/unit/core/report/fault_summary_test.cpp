@@ -56,6 +56,16 @@ TEST(FaultSummary, TimesCountFromTheFirstStartOnTheCoordinatorsClock) {
   EXPECT_THAT(faults[1].spells, IsEmpty());
 }
 
+TEST(FaultSummary, WhatWasNotAsPlannedIsLoud) {
+  Sample sample;
+  sample.run.agents[1].measurements->faults.problems = {{.fault = 0, .text = "STUCK: no"},
+                                                        {.fault = 9, .text = "of no fault"}};
+  const auto faults = fault_summaries(sample.plan, sample.run);
+  ASSERT_EQ(faults[0].problems.size(), 1U);
+  EXPECT_EQ(faults[0].problems[0], (FaultProblemSummary{.host = "h2", .text = "STUCK: no"}));
+  EXPECT_THAT(fault_lines(faults), HasSubstr("!! cut on h2: STUCK: no"));
+}
+
 TEST(FaultSummary, StandsInTheTableAndTheSeries) {
   const Sample sample;
   const std::string table = fault_lines(fault_summaries(sample.plan, sample.run));

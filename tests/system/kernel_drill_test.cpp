@@ -1,0 +1,268 @@
+// Drills whose faults the hosts' kernels do: the whole way from the drill to the interface and back.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/fault/kernel_runner.hpp"
+#include "tests/system/system_cluster.hpp"
+
+namespace rehearsal::test {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+/// From a death to a clean interface.
+constexpr Duration kCleanWithin = fault::kRunLease + std::chrono::seconds{2};
+
+class KernelDrill : public SystemCluster {
+ protected:
+  KernelDrill() : SystemCluster(std::vector<std::string>{"--helpers"}) {}
+
+  void SetUp() override {
+    SystemCluster::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    clean_ = state("h2");
+  }
+
+  /// What faults could change of a host: links, MTUs, queueing disciplines.
+  std::string state(const std::string& host) {
+    std::string text;
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"/sbin/ip", "-o", "link"},
+          std::vector<std::string>{"/sbin/tc", "qdisc"}}) {
+      Program program{on_host(host, command), folder() / (host + "-state.log")};
+      EXPECT_EQ(program.wait(), 0) << program.output();
+      text += program.output();
+    }
+    return text;
+  }
+  bool is_clean() { return state("h2") == clean_; }
+  bool wait_until_clean(Duration patience) {
+    const Instant deadline = now() + patience;
+    while (!is_clean()) {
+      if (now() >= deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    }
+    return true;
+  }
+  bool wait_until_on(const std::string& mark) {
+    const Instant deadline = now() + kPatience;
+    while (state("h2").find(mark) == std::string::npos) {
+      if (now() >= deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds{20});
+    }
+    return true;
+  }
+
+  /// Rings of two on rail0, by appointment; a fault on h2's rail0.
+  std::filesystem::path rings(std::uint32_t iterations, const std::string& what,
+                              const std::string& when, const std::string& nics = "rail0",
+                              const std::string& direction = "direction: sent") {
+    std::ofstream profile{folder() / "ring.yaml"};
+    profile << "profile: ring\nranks: 2\nstreams: [compute, communication]\ncommunicators:\n"
+               "  world: {ranks: 0-1}\nclasses:\n  worker:\n    ranks: all\n    ops:\n"
+               "      - all_reduce: {name: gradients, communicator: world, bytes: 4MiB}\n";
+    const std::filesystem::path path = folder() / "drill.yaml";
+    std::ofstream drill{path};
+    drill << "drill: kernel\niterations: " << iterations
+          << "\nsynchronisation: iteration\njobs:\n"
+             "  - {name: hit, profile: ring.yaml, hosts: [h1, h2], nics: [rail0]}\n"
+             "  - {name: alone, profile: ring.yaml, hosts: [h3, h4], nics: [rail0]}\n"
+             "faults:\n  - name: cut\n    mechanism: kernel\n    what: "
+          << what << "\n    where: {hosts: h2, nics: " << nics << ", " << direction
+          << "}\n    when: " << when << "\n";
+    return path;
+  }
+  static std::string rate() { return "{kind: rate, to: 1/4, of: 200Mbit/s}"; }
+
+  double median(const std::string& job, std::uint32_t begin, std::uint32_t end) {
+    std::ifstream lines{folder() / "out" / "results.jsonl"};
+    std::vector<double> times;
+    for (std::string line; std::getline(lines, line);) {
+      const json result = json::parse(line);
+      const auto iteration = result["iteration"].get<std::uint32_t>();
+      if (result["job"] == job && iteration >= begin && iteration < end)
+        times.push_back(result["time_seconds"]["p50"].get<double>());
+    }
+    EXPECT_EQ(times.size(), end - begin);
+    std::ranges::sort(times);
+    return times.empty() ? 0 : times[times.size() / 2];
+  }
+
+  std::string clean_;
+};
+
+TEST_F(KernelDrill, ARateCutByTheKernelSlowsTheRingAndIsGoneAfterwards) {
+  int code = -1;
+  const std::string output =
+      rehearse({"run", rings(12, rate(), "{iteration: 4, iterations: 4, for: 2min}"), "--out",
+                folder() / "out"},
+               code);
+  ASSERT_EQ(code, 0) << output;
+  EXPECT_TRUE(is_clean()) << state("h2");
+  // Of 4 MiB each of two ranks sends as much; at 50 Mbit/s that takes 0.67 s.
+  const double healthy = median("hit", 1, 4);
+  const double cut = median("hit", 5, 8);
+  EXPECT_GT(cut, 0.4);
+  EXPECT_LT(cut, 2);
+  EXPECT_GT(cut, 3 * healthy);
+  EXPECT_LT(median("hit", 9, 12), 0.5 * cut);
+  EXPECT_LT(median("alone", 5, 8), 0.5 * cut);
+  const json report = summary(folder() / "out");
+  const json& fault = report["faults"][0];
+  EXPECT_EQ(fault["mechanism"], "kernel");
+  ASSERT_EQ(fault["spells"].size(), 1U);
+  EXPECT_EQ(fault["spells"][0]["host"], "h2");
+  const double on = fault["spells"][0]["ended_seconds"].get<double>() -
+                    fault["spells"][0]["began_seconds"].get<double>();
+  EXPECT_GT(on, 3 * cut);
+  EXPECT_FALSE(fault.contains("problems"));
+}
+
+TEST_F(KernelDrill, AFaultThatIsOnIsListedAndCleared) {
+  Program run = rehearse({"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out",
+                          folder() / "out"});
+  ASSERT_TRUE(wait_until_on("tbf 7e")) << run.output();
+  int code = -1;
+  const std::string list = rehearse({"faults", "list"}, code);
+  EXPECT_EQ(code, 0) << list;
+  EXPECT_THAT(list, HasSubstr("h2"));
+  EXPECT_THAT(list, HasSubstr("rate 50Mbit/s on rail0, sent"));
+  EXPECT_THAT(list, HasSubstr("applied"));
+  EXPECT_THAT(list, HasSubstr("cut of e1-r1"));
+  EXPECT_THAT(rehearse({"faults", "list", "--host", "h1"}, code), HasSubstr("no fault is on"));
+  // Longer than a lease: it is renewed.
+  std::this_thread::sleep_for(fault::kRunLease + std::chrono::seconds{1});
+  EXPECT_THAT(state("h2"), HasSubstr("tbf 7e"));
+  EXPECT_THAT(rehearse({"status"}, code), HasSubstr("1 on"));
+  const std::string cleared = rehearse({"faults", "clear"}, code);
+  EXPECT_EQ(code, 0) << cleared;
+  EXPECT_THAT(cleared, HasSubstr("no fault is on"));
+  EXPECT_TRUE(is_clean()) << state("h2");
+  EXPECT_EQ(run.wait(), 3);
+  EXPECT_THAT(run.output(), HasSubstr("an operator had it undone"));
+}
+
+class KernelDrillDeath : public KernelDrill, public testing::WithParamInterface<std::string> {};
+
+TEST_P(KernelDrillDeath, TheInterfaceIsSoonWhatItWas) {
+  Program run = rehearse({"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out",
+                          folder() / "out"});
+  ASSERT_TRUE(wait_until_on("tbf 7e")) << run.output();
+  signal(GetParam(), SIGKILL);
+  EXPECT_TRUE(wait_until_clean(kCleanWithin)) << state("h2");
+  EXPECT_EQ(run.wait(), 3);
+  EXPECT_TRUE(is_clean()) << "and stays so";
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, KernelDrillDeath, testing::Values("head", "h2"),
+                         [](const auto& name) {
+                           return name.param == "head" ? "Coordinator" : "Agent";
+                         });
+
+TEST_F(KernelDrill, APausedAgentsFaultIsUndoneWhenItsLeaseRunsOut) {
+  Program run = rehearse({"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out",
+                          folder() / "out"});
+  ASSERT_TRUE(wait_until_on("tbf 7e")) << run.output();
+  signal("h2", SIGSTOP);
+  EXPECT_TRUE(wait_until_clean(kCleanWithin)) << state("h2");
+  signal("h2", SIGCONT);
+  EXPECT_EQ(run.wait(), 3);
+}
+
+TEST_F(KernelDrill, AHelperThatDiesEndsTheRunAndIsNamed) {
+  Program run = rehearse({"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out",
+                          folder() / "out"});
+  ASSERT_TRUE(wait_until_on("tbf 7e")) << run.output();
+  signal("h2-helper", SIGKILL);
+  EXPECT_EQ(run.wait(), 3);
+  EXPECT_THAT(run.output(), HasSubstr("the helper is gone"));
+  // Nobody has undone it: the host takes no runs until a helper has looked.
+  int code = -1;
+  const auto plain = drill("plain", profile(8, "4KiB", "1us"), 1, all_hosts());
+  EXPECT_THAT(rehearse({"run", plain}, code), HasSubstr("'h2' takes no runs"));
+  EXPECT_EQ(code, 3);
+  const auto folder_of_helper = cluster_folder() / "h2-helper";
+  Program undo{on_host("h2", {programs() / "rehearsal-helper", "--policy",
+                              folder_of_helper / "policy.yaml", "--state",
+                              folder_of_helper / "state", "--socket", folder_of_helper / "socket",
+                              "--undo-all"}),
+               folder() / "undo.log"};
+  EXPECT_EQ(undo.wait(), 0) << undo.output();
+  EXPECT_TRUE(is_clean()) << state("h2");
+}
+
+TEST_F(KernelDrill, LinksAndMtusComeBack) {
+  int code = -1;
+  const std::string small =
+      rehearse({"run",
+                rings(20, "{kind: mtu, to: 1500B}", "{iteration: 4, for: 1s}", "rail0",
+                      "direction: both"),
+                "--out", folder() / "out"},
+               code);
+  EXPECT_EQ(code, 0) << small;
+  EXPECT_TRUE(is_clean()) << state("h2");
+  EXPECT_EQ(summary(folder() / "out")["faults"][0]["spells"].size(), 1U);
+  const std::string flap =
+      rehearse({"run",
+                rings(200, "{kind: link_down}",
+                      "{after: 200ms, for: 3s, repeat: {on: 200ms, off: 500ms}}", "rail0",
+                      "direction: both"),
+                "--out", folder() / "flap"},
+               code);
+  EXPECT_EQ(code, 0) << flap;
+  EXPECT_TRUE(wait_until_clean(std::chrono::seconds{2})) << state("h2");
+  EXPECT_GE(summary(folder() / "flap")["faults"][0]["spells"].size(), 2U);
+}
+
+TEST_F(KernelDrill, NetemWhereTheKernelHasIt) {
+  int code = -1;
+  const std::string output =
+      rehearse({"run", rings(8, "{kind: delay, by: 20ms}", "{iteration: 2, iterations: 4, for: 1min}"),
+                "--out", folder() / "out"},
+               code);
+  EXPECT_TRUE(is_clean()) << state("h2");
+  if (output.find("this kernel has no netem") != std::string::npos) {
+    EXPECT_EQ(code, 3) << output;
+    EXPECT_THAT(output, HasSubstr("fault 'cut'"));
+    GTEST_SKIP() << "SKIP: this kernel has no netem";
+  }
+  EXPECT_EQ(code, 0) << output;
+  EXPECT_GT(median("hit", 3, 6), median("hit", 0, 2) + 0.015);
+}
+
+TEST_F(KernelDrill, WhatCannotBeIsRefusedBeforeAnythingStarts) {
+  const std::uint64_t before = sent_by_all();
+  int code = -1;
+  const auto refused = [&](const std::filesystem::path& drill) {
+    const std::string output = rehearse({"run", drill}, code);
+    EXPECT_NE(code, 0);
+    return output;
+  };
+  const std::string soon = "{iteration: 1, for: 5s}";
+  EXPECT_THAT(refused(rings(10, rate(), soon, "ctl0")),
+              HasSubstr("carries its control connection or default route"));
+  EXPECT_THAT(refused(rings(10, rate(), "{iteration: 1}")), HasSubstr("no deadline"));
+  EXPECT_THAT(refused(rings(10, rate(), "{iteration: 1, for: 1h}")),
+              HasSubstr("allows at most 10min"));
+  EXPECT_THAT(refused(rings(10, rate(), soon, "rail0", "direction: both")),
+              HasSubstr("direction: sent"));
+  std::ofstream{cluster_folder() / "h2-helper" / "policy.yaml"}
+      << "agent: 0\nfaults: [mtu]\ninterfaces: [rail1]\nduration_max: 1min\n";
+  const Instant deadline = now() + kPatience;  // the agent looks every few seconds
+  while (refused(rings(10, rate(), soon)).find("does not allow rate") == std::string::npos) {
+    ASSERT_LT(now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds{100});
+  }
+  EXPECT_THAT(refused(rings(10, "{kind: mtu, to: 1500B}", soon, "rail0", "direction: both")),
+              HasSubstr("does not allow faults on 'rail0'"));
+  EXPECT_TRUE(is_clean());
+  EXPECT_LT(sent_by_all() - before, 10'000U);
+}
+
+}  // namespace
+}  // namespace rehearsal::test
