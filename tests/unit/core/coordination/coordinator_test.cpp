@@ -453,8 +453,8 @@ TEST(Runs, AddressesOfBackgroundTrafficReachTheHostThatSends) {
   story.both([&](std::size_t agent) { story.prepared(agent); });
   const Envelope connect = story.last_told(story.agents[1], Envelope::kConnect);
   ASSERT_EQ(connect.connect().addresses_size(), 2);
-  EXPECT_EQ(connect.connect().addresses(1).address(), "side door");
-  EXPECT_EQ(connect.connect().addresses(1).use(),
+  EXPECT_EQ(connect.connect().addresses(0).address(), "side door");
+  EXPECT_EQ(connect.connect().addresses(0).use(),
             static_cast<std::uint32_t>(plan::ConnectionUse::background));
 }
 
