@@ -135,7 +135,7 @@ TEST(KernelFaultsOfAPlan, WhatNoKernelCanDoIsRefusedWithWhoCould) {
   EXPECT_THAT(planned.error(), AllOf(HasSubstr("where.peers"), HasSubstr("mechanism: sender")));
   planned = {};
   planned.fault().where.hosts = {};
-  planned.fault().where.ranks = {3};
+  planned.fault().where.ranks = {2};
   EXPECT_THAT(planned.error(), HasSubstr("where.ranks"));
   planned = {};
   planned.fault().where.communicator = "world";
