@@ -129,7 +129,7 @@ std::string fault_series(const plan::Plan& plan, const RunMeasurements& run) {
 std::string fault_lines(const std::vector<FaultSummary>& faults) {
   if (faults.empty()) return {};
   using enum Table::Align;
-  Table table({{"fault"}, {"what"}, {"when"}, {"effect"}});
+  Table table({{"fault"}, {"what"}, {"when"}, {"effect", right}});
   std::string notes;
   for (const FaultSummary& fault : faults) {
     for (const FaultProblemSummary& problem : fault.problems)

@@ -97,7 +97,7 @@ TEST(FaultSummary, TrafficIsAddedUpOverAgents) {
   EXPECT_FALSE(faults[1].traffic);
   EXPECT_EQ(faults[0].background_sent, Bytes{5'000'000});
   EXPECT_EQ(faults[0].background_received, Bytes{4'000'000});
-  EXPECT_THAT(fault_lines(faults), HasSubstr("cut: 4.77 MiB sent beside the jobs, 3.81 MiB"));
+  EXPECT_THAT(fault_lines(faults), HasSubstr("4.77 MiB sent, 3.81 MiB received"));
 }
 
 TEST(FaultSummary, TrafficIsReadBackFromTheSummary) {
