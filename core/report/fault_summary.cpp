@@ -82,9 +82,9 @@ std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasu
         shown.job = plan.jobs[spell.job->value].name;
         shown.rank = spell.rank->value;
       }
-      const Duration offset = offset_at(agent, spell.began);
-      shown.began = spell.began + offset - *start;
-      shown.ended = spell.ended + offset - *start;
+      // Each by the estimate nearest to it: where one level ends and the next begins is one instant.
+      shown.began = spell.began + offset_at(agent, spell.began) - *start;
+      shown.ended = spell.ended + offset_at(agent, spell.ended) - *start;
       summaries[spell.fault].spells.push_back(std::move(shown));
     }
     for (const measure::FaultEffect& effect : agent.measurements->faults.effects) {

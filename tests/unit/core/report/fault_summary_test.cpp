@@ -66,6 +66,16 @@ TEST(FaultSummary, WhatWasNotAsPlannedIsLoud) {
   EXPECT_THAT(fault_lines(faults), HasSubstr("!! cut on h2: STUCK: no"));
 }
 
+TEST(FaultSummary, ALevelEndsWhereTheNextOneBeginsHoweverTheClockWasEstimated) {
+  Sample sample;
+  sample.run.agents[1].clocks.push_back({.reference = Instant{905s}, .offset = 100s - 7us});
+  sample.run.agents[1].measurements->faults.spells.push_back(
+      {.fault = 0, .level = 1, .began = Instant{905s}, .ended = Instant{907s}});
+  const auto faults = fault_summaries(sample.plan, sample.run);
+  ASSERT_EQ(faults[0].spells.size(), 2U);
+  EXPECT_EQ(faults[0].spells[0].ended, faults[0].spells[1].began);
+}
+
 TEST(FaultSummary, StandsInTheTableAndTheSeries) {
   const Sample sample;
   const std::string table = fault_lines(fault_summaries(sample.plan, sample.run));
