@@ -82,7 +82,8 @@ std::vector<FaultSummary> fault_summaries(const plan::Plan& plan, const RunMeasu
         shown.job = plan.jobs[spell.job->value].name;
         shown.rank = spell.rank->value;
       }
-      // Each by the estimate nearest to it: where one level ends and the next begins is one instant.
+      // Each by the estimate nearest to it: where one level ends and the next begins is one
+      // instant.
       shown.began = spell.began + offset_at(agent, spell.began) - *start;
       shown.ended = spell.ended + offset_at(agent, spell.ended) - *start;
       summaries[spell.fault].spells.push_back(std::move(shown));

@@ -111,8 +111,7 @@ std::vector<std::optional<FaultRange>> fault_ranges(const plan::Plan& plan,
         continue;
       }
       FaultRange range = *planned;
-      if (measured && measured->end > range.begin)
-        range.end = std::min(range.end, measured->end);
+      if (measured && measured->end > range.begin) range.end = std::min(range.end, measured->end);
       widen(ranges[job], range);
     }
   }

@@ -84,8 +84,7 @@ TEST(DoctorTest, WhatAHelperAllowsIsSaidAndWhatItCouldNotUndoIsBad) {
   offer.set_duration_max_ns(60'000'000'000);
   status.mutable_agents(1)->mutable_kernel();
   status.mutable_agents(1)->set_blocked("STUCK: fault 3 could not be undone");
-  EXPECT_THAT(text(status),
-              HasSubstr("ok   h1: rehearsal-helper allows rate, mtu on eth2 for 60"));
+  EXPECT_THAT(text(status), HasSubstr("ok   h1: rehearsal-helper allows rate, mtu on eth2 for 60"));
   EXPECT_THAT(text(status), HasSubstr("ok   h2: no rehearsal-helper"));
   EXPECT_THAT(text(status), HasSubstr("BAD  h2: takes no runs: STUCK: fault 3"));
   EXPECT_THAT(text(status), HasSubstr("rehearse faults clear --host h2"));

@@ -40,9 +40,7 @@ protocol::FaultsReply with_trouble() {
   return reply;
 }
 
-TEST(FaultsText, ForPeople) {
-  test::expect_golden("cli/faults.txt", faults_text(with_trouble()));
-}
+TEST(FaultsText, ForPeople) { test::expect_golden("cli/faults.txt", faults_text(with_trouble())); }
 
 TEST(FaultsText, ForPrograms) {
   test::expect_golden("cli/faults.json", faults_json(with_trouble()));

@@ -75,15 +75,16 @@ class HelperDoor {
 class HelperLinkTest : public testing::Test {
  protected:
   void start() {
-    link_.emplace(context_, path_,
-                  HelperLinkHandlers{
-                      .on_up = [this](fault::WelcomeReply) { told_.emplace_back("up"); },
-                      .on_answer =
-                          [this](std::uint64_t ticket, fault::HelperReply reply) {
-                            told_.push_back("answer " + std::to_string(ticket) + " " +
-                                            std::to_string(reply.index()));
-                          },
-                      .on_down = [this](std::string reason) { told_.push_back("down " + reason); }});
+    link_.emplace(
+        context_, path_,
+        HelperLinkHandlers{
+            .on_up = [this](fault::WelcomeReply) { told_.emplace_back("up"); },
+            .on_answer =
+                [this](std::uint64_t ticket, fault::HelperReply reply) {
+                  told_.push_back("answer " + std::to_string(ticket) + " " +
+                                  std::to_string(reply.index()));
+                },
+            .on_down = [this](std::string reason) { told_.push_back("down " + reason); }});
     link_->start();
   }
   void wait_for_told(std::size_t count) {

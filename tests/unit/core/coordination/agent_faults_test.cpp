@@ -238,7 +238,7 @@ TEST(AgentFaults, AListNamesRunAndFault) {
        .age = 3s,
        .lease_left = 4s,
        .duration_left = 9s,
-                        .problem = {}}};
+       .problem = {}}};
   Envelope order;
   order.mutable_faults_order()->set_order(9);
   story.hear(order);
