@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstring>
 #include <deque>
-#include <fstream>
 #include <set>
 
 #include "core/base/check.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/verbs/device_files.hpp"
 
 namespace rehearsal::test {
 namespace {
@@ -91,7 +91,6 @@ struct FakeVerbs::State {
   std::optional<ibv_wc_status> next_status;
   bool damage = false;
 
-  void write_files(std::uint32_t number);
   void fill_table();
   /// Counts a call; true if it has to fail, with errno set.
   bool fails(const char* verb);
@@ -119,24 +118,6 @@ FakeVerbs::State* current = nullptr;
 void must(bool condition, const char* what) { CHECK(condition, what); }
 
 }  // namespace
-
-void FakeVerbs::State::write_files(std::uint32_t number) {
-  namespace fs = std::filesystem;
-  const fs::path port = folder.path() / ("fake" + std::to_string(number)) / "ports" / "1";
-  fs::create_directories(port / "gids");
-  fs::create_directories(port / "gid_attrs" / "types");
-  fs::create_directories(port / "gid_attrs" / "ndevs");
-  std::ofstream(port / "state") << "4: ACTIVE\n";
-  std::ofstream(port / "link_layer") << "Ethernet\n";
-  std::ofstream(port / "rate") << "100 Gb/sec (4X EDR)\n";
-  const std::string last = std::to_string(number);
-  std::ofstream(port / "gids" / "0") << "fe80:0000:0000:0000:0000:00ff:fe00:000" << last << "\n";
-  std::ofstream(port / "gids" / "1") << "0000:0000:0000:0000:0000:ffff:0a00:000" << last << "\n";
-  for (const char* row : {"0", "1"}) {
-    std::ofstream(port / "gid_attrs" / "types" / row) << "RoCE v2\n";
-    std::ofstream(port / "gid_attrs" / "ndevs" / row) << "eth" << last << "\n";
-  }
-}
 
 bool FakeVerbs::State::fails(const char* verb) {
   ++calls[verb];
@@ -548,7 +529,7 @@ FakeVerbs::FakeVerbs(std::uint32_t devices) : state_(std::make_unique<State>()) 
     std::snprintf(device->name, sizeof device->name, "fake%u", i);
     device->number = i;
     state_->devices.push_back(std::move(device));
-    state_->write_files(i);
+    write_device_files(state_->folder.path(), i);
   }
   state_->fill_table();
 }

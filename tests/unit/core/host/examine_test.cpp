@@ -81,8 +81,9 @@ TEST(Examine, AVethHasNoPlaceAndNoSettingsOfASwitch) {
 }
 
 TEST(Examine, FindingsAsJson) {
-  EXPECT_THAT(findings_json({{Finding::Health::bad, "h1", "w", "f"}, {.subject = "h2", .what = "w"}}),
-              testing::AllOf(HasSubstr(R"("health": "BAD")"), HasSubstr(R"("fix": null)")));
+  EXPECT_THAT(
+      findings_json({{Finding::Health::bad, "h1", "w", "f"}, {.subject = "h2", .what = "w"}}),
+      testing::AllOf(HasSubstr(R"("health": "BAD")"), HasSubstr(R"("fix": null)")));
   EXPECT_EQ(worst({}), Finding::Health::good);
 }
 
