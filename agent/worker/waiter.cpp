@@ -56,14 +56,21 @@ void prepare_worker_thread() noexcept {
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 }
 
+namespace {
+constexpr std::size_t kPlaceBytesMax = 80;
+}  // namespace
+
 std::string bind_worker_thread(const host::WorkerPlace& place) {
   if (place.cores.empty()) return {};
   constexpr std::size_t kSets = host::kCoresMax / CPU_SETSIZE;
   cpu_set_t sets[kSets] = {};
   for (const std::uint32_t core : place.cores) CPU_SET_S(core, sizeof sets, sets);
   const int error = ::pthread_setaffinity_np(::pthread_self(), sizeof sets, sets);
-  const std::string cores = (place.cores.size() == 1 ? "core " : "cores ") +
-                            host::core_list_text(place.cores) + " (" + place.why + ")";
+  std::string cores =
+      (place.cores.size() == 1 ? "core " : "cores ") + host::core_list_text(place.cores);
+  // Cores that are numbered across sockets make long lists.
+  if (cores.size() > kPlaceBytesMax) cores = std::to_string(place.cores.size()) + " cores";
+  cores += " (" + place.why + ")";
   if (error == 0) return "worker on " + cores;
   return "worker not bound to " + cores + ": " + std::strerror(error);
 }

@@ -8,7 +8,7 @@ cd /tmp || exit 1
 
 ours() {
   rm -rf /tmp/exchange && mkdir /tmp/exchange
-  ./rdma_pair "$what" 1 /tmp/exchange "$1" "$2" >&2 &
+  timeout 60 ./rdma_pair "$what" 1 /tmp/exchange "$1" "$2" >&2 &
   timeout 60 ./rdma_pair "$what" 0 /tmp/exchange "$1" "$2"
   wait $!
 }
@@ -16,7 +16,7 @@ ours() {
 # peer PROGRAM FIELD BYTES COUNT: perftest's client on rd1 against its server on rd2.
 peer() {
   local -a options=(-x 1 -s "$3" -n "$4" -F)
-  "./$1" -d rd2 "${options[@]}" >/tmp/server.log 2>&1 &
+  timeout 60 "./$1" -d rd2 "${options[@]}" >/tmp/server.log 2>&1 &
   local server=$! try
   for ((try = 0; try < 100; try++)); do
     ss -ltn | grep -q ':18515 ' && break

@@ -62,6 +62,7 @@ class End {
         rdma::RdmaNic{.device = "rd" + number, .gid = {.address = "10.0.0." + number}});
     options.settings.ack_timeout = 18;
     options.settings.retry_count = 6;
+    options.greeting_limit = std::chrono::seconds{50};  // on a machine that has much else to do
     if (sends) options.settings.operation = plan::RdmaOperation::send;
     transport_ = must(rdma::RdmaTransport::create(std::move(options)));
     const auto name = [&](std::uint32_t of, const char* what) {

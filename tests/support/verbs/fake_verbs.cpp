@@ -6,18 +6,55 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <deque>
+#include <set>
 
 #include "core/base/check.hpp"
-#include "tests/support/verbs/fake_verbs_state.hpp"
+#include "tests/support/temporary_folder.hpp"
+#include "tests/support/verbs/device_files.hpp"
 
 namespace rehearsal::test {
-
-using namespace fake;
-
 namespace {
 
 constexpr std::uint32_t kDatagramHeader = 40;
+
+struct Device : ibv_device {
+  std::uint32_t number = 0;
+  bool down = false;
+  bool deaf = false;
+};
+struct Context : ibv_context {
+  std::deque<ibv_async_event> events;
+};
+struct Channel : ibv_comp_channel {
+  std::deque<ibv_cq*> ready;
+};
+struct Queue : ibv_cq {
+  std::deque<ibv_wc> entries;
+  bool notify = false;
+};
+struct Receive {
+  std::uint64_t id = 0;
+  std::optional<ibv_sge> place;
+};
+struct Handle : ibv_ah {
+  ibv_ah_attr route{};
+};
+struct Pair : ibv_qp {
+  ibv_qp_cap limits{};
+  std::deque<Receive> receives;
+  std::uint32_t peer = 0;
+  ibv_gid peer_gid{};
+  std::uint32_t sends_pending = 0;  // not completed, or completed without a completion
+  bool stuck = false;
+  std::vector<std::uint64_t> stuck_sends;  // wr_id
+};
+struct Send {
+  Pair* pair = nullptr;
+  ibv_send_wr request{};
+  std::optional<ibv_sge> place;
+  std::vector<std::byte> inlined;
+};
 
 void raise(int descriptor) {
   const std::uint64_t one = 1;
@@ -28,29 +65,59 @@ bool take_one(int descriptor) {
   return ::read(descriptor, &one, sizeof one) == sizeof one;
 }
 
+}  // namespace
+
+struct FakeVerbs::State {
+  struct Fault {
+    int error = 0;
+    int skip = 0;
+  };
+
+  TemporaryFolder folder;
+  rdma::VerbsApi api;
+  std::vector<std::unique_ptr<Device>> devices;
+  std::map<std::string, Fault> faults;
+  std::map<std::string, std::size_t> calls;
+  std::size_t objects = 0;
+  std::set<Context*> contexts;
+  std::map<std::uint32_t, Pair*> pairs;
+  std::map<std::uint32_t, ibv_mr*> regions;  // by key
+  std::uint32_t next_number = 17;
+  std::uint32_t next_key = 1;
+  std::deque<Send> held;
+  bool holding = false;
+  std::uint32_t wire_bytes = ~0U;
+  bool repeats_refused = false;
+  std::optional<ibv_wc_status> next_status;
+  bool damage = false;
+
+  void fill_table();
+  /// Counts a call; true if it has to fail, with errno set.
+  bool fails(const char* verb);
+  Device& device_of(const Pair& pair) { return *static_cast<Device*>(pair.context->device); }
+  Device* device_at(const ibv_gid& gid);
+
+  void push(ibv_cq* queue, const ibv_wc& entry);
+  void flush(Pair& pair);
+  void perform(Send& send);
+  void perform_datagram(Send& send);
+  ibv_wc_status deliver(Send& send, Pair& peer);
+  void finish(Send& send, ibv_wc_status status);
+  std::size_t bytes(const Send& send) const { return send.place ? send.place->length : 0; }
+  const std::byte* data(const Send& send) const {
+    return send.inlined.empty() ? reinterpret_cast<const std::byte*>(send.place->addr)
+                                : send.inlined.data();
+  }
+  void report(std::uint32_t device, ibv_event_type type);
+};
+
+namespace {
+
 FakeVerbs::State* current = nullptr;
 
 void must(bool condition, const char* what) { CHECK(condition, what); }
 
 }  // namespace
-
-void FakeVerbs::State::write_files(std::uint32_t number) {
-  namespace fs = std::filesystem;
-  const fs::path port = folder.path() / ("fake" + std::to_string(number)) / "ports" / "1";
-  fs::create_directories(port / "gids");
-  fs::create_directories(port / "gid_attrs" / "types");
-  fs::create_directories(port / "gid_attrs" / "ndevs");
-  std::ofstream(port / "state") << "4: ACTIVE\n";
-  std::ofstream(port / "link_layer") << "Ethernet\n";
-  std::ofstream(port / "rate") << "100 Gb/sec (4X EDR)\n";
-  const std::string last = std::to_string(number);
-  std::ofstream(port / "gids" / "0") << "fe80:0000:0000:0000:0000:00ff:fe00:000" << last << "\n";
-  std::ofstream(port / "gids" / "1") << "0000:0000:0000:0000:0000:ffff:0a00:000" << last << "\n";
-  for (const char* row : {"0", "1"}) {
-    std::ofstream(port / "gid_attrs" / "types" / row) << "RoCE v2\n";
-    std::ofstream(port / "gid_attrs" / "ndevs" / row) << "eth" << last << "\n";
-  }
-}
 
 bool FakeVerbs::State::fails(const char* verb) {
   ++calls[verb];
@@ -462,7 +529,7 @@ FakeVerbs::FakeVerbs(std::uint32_t devices) : state_(std::make_unique<State>()) 
     std::snprintf(device->name, sizeof device->name, "fake%u", i);
     device->number = i;
     state_->devices.push_back(std::move(device));
-    state_->write_files(i);
+    write_device_files(state_->folder.path(), i);
   }
   state_->fill_table();
 }

@@ -24,6 +24,7 @@ TEST(AgentConfig, EveryKey) {
       "  - {name: eth1}\n"
       "  - {name: eth2, address: 10.79.2.3}\n"
       "shared_nics: true\n"
+      "worker_cores: 4-7\n"
       "metrics: 127.0.0.1:9000\n"
       "helper: /run/other/socket\n"
       "drain_limit: 2min\n"
@@ -34,6 +35,8 @@ TEST(AgentConfig, EveryKey) {
   EXPECT_THAT(config->nics,
               testing::ElementsAre(NicChoice{"eth1"}, NicChoice{"eth2", "10.79.2.3"}));
   EXPECT_TRUE(config->shared_nics);
+  EXPECT_EQ(config->worker_cores,
+            (host::CoreWish{.kind = host::CoreWish::Kind::named, .cores = {4, 5, 6, 7}}));
   EXPECT_EQ(config->metrics, (runtime::Endpoint{"127.0.0.1", 9000}));
   EXPECT_EQ(config->helper, "/run/other/socket");
   EXPECT_EQ(config->drain_limit, std::chrono::minutes{2});
@@ -49,6 +52,9 @@ TEST(AgentConfig, MistakesNameTheirPlace) {
   EXPECT_THAT(message("nics:\n  - {address: 10.79.1.3}\n"), HasSubstr("agent.yaml:2"));
   EXPECT_THAT(message("nics:\n  - {name: eth1, speed: 1}\n"), HasSubstr("agent.yaml:2"));
   EXPECT_THAT(message("shared_nics: yes\n"), HasSubstr("shared_nics"));
+  EXPECT_THAT(
+      message("worker_cores: near\n"),
+      HasSubstr("worker_cores: 'near' names no cores; right would be auto, none or a list"));
   EXPECT_THAT(message("name: CHANGEME\n"), HasSubstr("name"));
 }
 

@@ -35,6 +35,19 @@ TEST(Messages, AnOfferOfANewerAgentIsTakenAsFarAsItIsKnown) {
                                                        .duration_max = fault::kFaultDurationMost}));
 }
 
+TEST(Messages, AFindingComesBackAsItWas) {
+  using Health = host::Finding::Health;
+  for (const Health health : {Health::good, Health::notable, Health::bad}) {
+    const host::Finding finding{health, "h1 eth2", "PFC is off", "turn it on"};
+    protocol::HostFinding message;
+    to_message(finding, message);
+    EXPECT_EQ(from_message(message), finding);
+  }
+  protocol::HostFinding newer;
+  newer.set_health("splendid");
+  EXPECT_EQ(from_message(newer).health, Health::notable);
+}
+
 TEST(Messages, AnAddressComesBackAsItWas) {
   const KeyedAddress address{.key = {.job = JobIndex{1},
                                      .communicator = CommunicatorIndex{2},
