@@ -65,8 +65,9 @@ class Greeter {
     Instant moved{};              ///< when that changed, or nothing was under way
     bool broken = false;          ///< in error: it stood still
   };
-  /// A datagram is complete as soon as it has left.
-  static constexpr Duration kStandsStill = std::chrono::milliseconds{100};
+  /// A datagram is complete as soon as it has left, which a busy machine without hardware takes
+  /// long for.
+  static constexpr Duration kStandsStill = std::chrono::seconds{1};
   static constexpr Duration kRest = std::chrono::milliseconds{500};
 
   Greeter(const VerbsApi& api, Port& port) : api_(api), port_(port) {}
