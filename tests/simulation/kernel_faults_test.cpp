@@ -237,7 +237,9 @@ TEST_F(KernelFaultsOfARun, WhoeverDiesEveryKernelIsSoonWhatItWas) {
     EXPECT_TRUE(all_clean());
     if (HasFailure()) return;
   }
-  if (seeds().size() > 1) EXPECT_GT(died_while_on, seeds().size() / 2);
+  if (seeds().size() > 1) {
+    EXPECT_GT(died_while_on, seeds().size() / 2);
+  }
 }
 
 }  // namespace
