@@ -1,4 +1,5 @@
-// Drills whose faults the hosts' kernels do: the whole way from the drill to the interface and back.
+// Drills whose faults the hosts' kernels do: the whole way from the drill to the interface and
+// back.
 #include <gmock/gmock.h>
 
 #include <fstream>
@@ -31,10 +32,12 @@ class KernelDrill : public SystemCluster {
   /// What faults could change of a host: links, MTUs, queueing disciplines.
   std::string state(const std::string& host) {
     std::string text;
+    const std::filesystem::path log = folder() / (host + "-state.log");
     for (const std::vector<std::string>& command :
          {std::vector<std::string>{"/sbin/ip", "-o", "link"},
           std::vector<std::string>{"/sbin/tc", "qdisc"}}) {
-      Program program{on_host(host, command), folder() / (host + "-state.log")};
+      std::filesystem::remove(log);  // a program's log is added to
+      Program program{on_host(host, command), log};
       EXPECT_EQ(program.wait(), 0) << program.output();
       text += program.output();
     }
@@ -104,11 +107,12 @@ TEST_F(KernelDrill, ARateCutByTheKernelSlowsTheRingAndIsGoneAfterwards) {
                code);
   ASSERT_EQ(code, 0) << output;
   EXPECT_TRUE(is_clean()) << state("h2");
-  // Of 4 MiB each of two ranks sends as much; at 50 Mbit/s that takes 0.67 s.
+  // Each of two ranks sends 4 MiB, in two steps; h1 must have the first one's 2 MiB of h2, which
+  // take 0.34 s at 50 Mbit/s, before it sends its second, with which h2 is done.
   const double healthy = median("hit", 1, 4);
   const double cut = median("hit", 5, 8);
-  EXPECT_GT(cut, 0.4);
-  EXPECT_LT(cut, 2);
+  EXPECT_GT(cut, 0.25);
+  EXPECT_LT(cut, 1);
   EXPECT_GT(cut, 3 * healthy);
   EXPECT_LT(median("hit", 9, 12), 0.5 * cut);
   EXPECT_LT(median("alone", 5, 8), 0.5 * cut);
@@ -119,19 +123,19 @@ TEST_F(KernelDrill, ARateCutByTheKernelSlowsTheRingAndIsGoneAfterwards) {
   EXPECT_EQ(fault["spells"][0]["host"], "h2");
   const double on = fault["spells"][0]["ended_seconds"].get<double>() -
                     fault["spells"][0]["began_seconds"].get<double>();
-  EXPECT_GT(on, 3 * cut);
+  EXPECT_GT(on, 4 * cut);
   EXPECT_FALSE(fault.contains("problems"));
 }
 
 TEST_F(KernelDrill, AFaultThatIsOnIsListedAndCleared) {
-  Program run = rehearse({"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out",
-                          folder() / "out"});
+  Program run = rehearse(
+      {"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out", folder() / "out"});
   ASSERT_TRUE(wait_until_on("tbf 7e")) << run.output();
   int code = -1;
   const std::string list = rehearse({"faults", "list"}, code);
   EXPECT_EQ(code, 0) << list;
   EXPECT_THAT(list, HasSubstr("h2"));
-  EXPECT_THAT(list, HasSubstr("rate 50Mbit/s on rail0, sent"));
+  EXPECT_THAT(list, HasSubstr("rate 50Mbit/s, sent"));
   EXPECT_THAT(list, HasSubstr("applied"));
   EXPECT_THAT(list, HasSubstr("cut of e1-r1"));
   EXPECT_THAT(rehearse({"faults", "list", "--host", "h1"}, code), HasSubstr("no fault is on"));
@@ -150,8 +154,8 @@ TEST_F(KernelDrill, AFaultThatIsOnIsListedAndCleared) {
 class KernelDrillDeath : public KernelDrill, public testing::WithParamInterface<std::string> {};
 
 TEST_P(KernelDrillDeath, TheInterfaceIsSoonWhatItWas) {
-  Program run = rehearse({"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out",
-                          folder() / "out"});
+  Program run = rehearse(
+      {"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out", folder() / "out"});
   ASSERT_TRUE(wait_until_on("tbf 7e")) << run.output();
   signal(GetParam(), SIGKILL);
   EXPECT_TRUE(wait_until_clean(kCleanWithin)) << state("h2");
@@ -159,14 +163,13 @@ TEST_P(KernelDrillDeath, TheInterfaceIsSoonWhatItWas) {
   EXPECT_TRUE(is_clean()) << "and stays so";
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, KernelDrillDeath, testing::Values("head", "h2"),
-                         [](const auto& name) {
-                           return name.param == "head" ? "Coordinator" : "Agent";
-                         });
+INSTANTIATE_TEST_SUITE_P(Of, KernelDrillDeath, testing::Values("head", "h2"), [](const auto& name) {
+  return name.param == "head" ? "Coordinator" : "Agent";
+});
 
 TEST_F(KernelDrill, APausedAgentsFaultIsUndoneWhenItsLeaseRunsOut) {
-  Program run = rehearse({"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out",
-                          folder() / "out"});
+  Program run = rehearse(
+      {"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out", folder() / "out"});
   ASSERT_TRUE(wait_until_on("tbf 7e")) << run.output();
   signal("h2", SIGSTOP);
   EXPECT_TRUE(wait_until_clean(kCleanWithin)) << state("h2");
@@ -175,8 +178,8 @@ TEST_F(KernelDrill, APausedAgentsFaultIsUndoneWhenItsLeaseRunsOut) {
 }
 
 TEST_F(KernelDrill, AHelperThatDiesEndsTheRunAndIsNamed) {
-  Program run = rehearse({"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out",
-                          folder() / "out"});
+  Program run = rehearse(
+      {"run", rings(100'000, rate(), "{iteration: 1, for: 5min}"), "--out", folder() / "out"});
   ASSERT_TRUE(wait_until_on("tbf 7e")) << run.output();
   signal("h2-helper", SIGKILL);
   EXPECT_EQ(run.wait(), 3);
@@ -187,33 +190,31 @@ TEST_F(KernelDrill, AHelperThatDiesEndsTheRunAndIsNamed) {
   EXPECT_THAT(rehearse({"run", plain}, code), HasSubstr("'h2' takes no runs"));
   EXPECT_EQ(code, 3);
   const auto folder_of_helper = cluster_folder() / "h2-helper";
-  Program undo{on_host("h2", {programs() / "rehearsal-helper", "--policy",
-                              folder_of_helper / "policy.yaml", "--state",
-                              folder_of_helper / "state", "--socket", folder_of_helper / "socket",
-                              "--undo-all"}),
-               folder() / "undo.log"};
+  Program undo{
+      on_host("h2", {programs() / "rehearsal-helper", "--policy", folder_of_helper / "policy.yaml",
+                     "--state", folder_of_helper / "state", "--socket", folder_of_helper / "socket",
+                     "--undo-all"}),
+      folder() / "undo.log"};
   EXPECT_EQ(undo.wait(), 0) << undo.output();
   EXPECT_TRUE(is_clean()) << state("h2");
 }
 
 TEST_F(KernelDrill, LinksAndMtusComeBack) {
   int code = -1;
-  const std::string small =
-      rehearse({"run",
-                rings(20, "{kind: mtu, to: 1500B}", "{iteration: 4, for: 1s}", "rail0",
-                      "direction: both"),
-                "--out", folder() / "out"},
-               code);
+  const std::string small = rehearse(
+      {"run",
+       rings(20, "{kind: mtu, to: 1500B}", "{iteration: 4, for: 1s}", "rail0", "direction: both"),
+       "--out", folder() / "out"},
+      code);
   EXPECT_EQ(code, 0) << small;
   EXPECT_TRUE(is_clean()) << state("h2");
   EXPECT_EQ(summary(folder() / "out")["faults"][0]["spells"].size(), 1U);
-  const std::string flap =
-      rehearse({"run",
-                rings(200, "{kind: link_down}",
-                      "{after: 200ms, for: 3s, repeat: {on: 200ms, off: 500ms}}", "rail0",
-                      "direction: both"),
-                "--out", folder() / "flap"},
-               code);
+  const std::string flap = rehearse(
+      {"run",
+       rings(200, "{kind: link_down}", "{after: 200ms, for: 3s, repeat: {on: 200ms, off: 500ms}}",
+             "rail0", "direction: both"),
+       "--out", folder() / "flap"},
+      code);
   EXPECT_EQ(code, 0) << flap;
   EXPECT_TRUE(wait_until_clean(std::chrono::seconds{2})) << state("h2");
   EXPECT_GE(summary(folder() / "flap")["faults"][0]["spells"].size(), 2U);
@@ -221,10 +222,10 @@ TEST_F(KernelDrill, LinksAndMtusComeBack) {
 
 TEST_F(KernelDrill, NetemWhereTheKernelHasIt) {
   int code = -1;
-  const std::string output =
-      rehearse({"run", rings(8, "{kind: delay, by: 20ms}", "{iteration: 2, iterations: 4, for: 1min}"),
-                "--out", folder() / "out"},
-               code);
+  const std::string output = rehearse(
+      {"run", rings(8, "{kind: delay, by: 20ms}", "{iteration: 2, iterations: 4, for: 1min}"),
+       "--out", folder() / "out"},
+      code);
   EXPECT_TRUE(is_clean()) << state("h2");
   if (output.find("this kernel has no netem") != std::string::npos) {
     EXPECT_EQ(code, 3) << output;
@@ -254,10 +255,15 @@ TEST_F(KernelDrill, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   std::ofstream{cluster_folder() / "h2-helper" / "policy.yaml"}
       << "agent: 0\nfaults: [mtu]\ninterfaces: [rail1]\nduration_max: 1min\n";
   const Instant deadline = now() + kPatience;  // the agent looks every few seconds
-  while (refused(rings(10, rate(), soon)).find("does not allow rate") == std::string::npos) {
+  const auto allowed = [&] {
+    return json::parse(
+        rehearse({"status", "--json"}, code))["agents"][1]["kernel"]["allowed_faults"];
+  };
+  while (allowed() != json::array({"mtu"})) {
     ASSERT_LT(now(), deadline);
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
   }
+  EXPECT_THAT(refused(rings(10, rate(), soon)), HasSubstr("does not allow rate"));
   EXPECT_THAT(refused(rings(10, "{kind: mtu, to: 1500B}", soon, "rail0", "direction: both")),
               HasSubstr("does not allow faults on 'rail0'"));
   EXPECT_TRUE(is_clean());
