@@ -25,6 +25,14 @@ std::string asked_by(const protocol::HostFault& fault) {
   return fault.run().empty() ? "–" : fault.fault() + " of " + fault.run();
 }
 
+/// "rate 25Gbit/s, sent": the interface has a column of its own.
+std::string what_of(const protocol::HostFault& fault) {
+  std::string what = fault.what();
+  const std::string on = " on " + fault.interface();
+  if (const std::size_t at = what.find(on); at != std::string::npos) what.erase(at, on.size());
+  return what;
+}
+
 /// What a host says beside its faults.
 std::string remarks(const protocol::HostFaults& host) {
   std::string text;
@@ -69,7 +77,7 @@ std::string faults_text(const protocol::FaultsReply& reply) {
   std::string notes;
   for (const protocol::HostFaults& host : reply.hosts()) {
     for (const protocol::HostFault& fault : host.faults())
-      table.add({host.host(), fault.what(), fault.interface(), duration_text(fault.age_ns()),
+      table.add({host.host(), what_of(fault), fault.interface(), duration_text(fault.age_ns()),
                  duration_text(fault.lease_left_ns()), duration_text(fault.duration_left_ns()),
                  fault.state(), asked_by(fault)});
     notes += remarks(host);

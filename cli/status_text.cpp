@@ -32,10 +32,11 @@ std::string clock_of(const protocol::AgentStatus& agent) {
   return "±" + format_duration(duration(agent.clock().error_bound_ns()));
 }
 
-std::string faults_of(const protocol::AgentStatus& agent) {
+/// Whether the host has a helper, and what it has on.
+std::string helper_of(const protocol::AgentStatus& agent) {
   if (!agent.blocked().empty()) return "STUCK";
   if (agent.faults() > 0) return std::to_string(agent.faults()) + " on";
-  return agent.kernel().helper() ? "none" : "no helper";
+  return agent.kernel().helper() ? "yes" : "no";
 }
 
 std::string first_line(const protocol::StatusReply& status) {
@@ -112,12 +113,12 @@ std::string status_text(const protocol::StatusReply& status) {
                {"run"},
                {"clock"},
                {"heard of", Table::Align::right},
-               {"kernel faults"},
+               {"helper"},
                {"data NICs"}}};
   for (const protocol::AgentStatus& agent : status.agents())
     table.add({agent.host(), agent.address(), agent.run().empty() ? "free" : agent.run(),
                clock_of(agent), format_duration(duration(agent.silence_ns())) + " ago",
-               faults_of(agent), nics_of(agent)});
+               helper_of(agent), nics_of(agent)});
   return text + table.text("  ");
 }
 

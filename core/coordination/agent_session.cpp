@@ -280,7 +280,10 @@ void AgentSession::State::reserve(const protocol::Reserve& message) {
   } else if (!helper.blocked().empty()) {
     send_reserved(message.run(), helper.blocked());
   } else {
-    if (!run) run.emplace(options, out, tickets, message.run());
+    if (!run) {
+      run.emplace(options, out, tickets, message.run());
+      helper.look(heard);  // the plan is held against what the host allows now
+    }
     run->on_clock(clock.estimate(heard));
     send_reserved(message.run(), "");
   }

@@ -32,11 +32,11 @@ class KernelDrill : public SystemCluster {
   /// What faults could change of a host: links, MTUs, queueing disciplines.
   std::string state(const std::string& host) {
     std::string text;
+    const std::filesystem::path log = folder() / (host + "-state.log");
     for (const std::vector<std::string>& command :
          {std::vector<std::string>{"/sbin/ip", "-o", "link"},
           std::vector<std::string>{"/sbin/tc", "qdisc"}}) {
-      const std::filesystem::path log = folder() / (host + "-state.log");
-      std::filesystem::remove(log);  // programs write behind what is there
+      std::filesystem::remove(log);  // a program's log is added to
       Program program{on_host(host, command), log};
       EXPECT_EQ(program.wait(), 0) << program.output();
       text += program.output();
@@ -107,11 +107,12 @@ TEST_F(KernelDrill, ARateCutByTheKernelSlowsTheRingAndIsGoneAfterwards) {
                code);
   ASSERT_EQ(code, 0) << output;
   EXPECT_TRUE(is_clean()) << state("h2");
-  // Of 4 MiB each of two ranks sends as much; at 50 Mbit/s that takes 0.67 s.
+  // Each of two ranks sends 4 MiB, in two steps; h1 must have the first one's 2 MiB of h2, which
+  // take 0.34 s at 50 Mbit/s, before it sends its second, with which h2 is done.
   const double healthy = median("hit", 1, 4);
   const double cut = median("hit", 5, 8);
-  EXPECT_GT(cut, 0.4);
-  EXPECT_LT(cut, 2);
+  EXPECT_GT(cut, 0.25);
+  EXPECT_LT(cut, 1);
   EXPECT_GT(cut, 3 * healthy);
   EXPECT_LT(median("hit", 9, 12), 0.5 * cut);
   EXPECT_LT(median("alone", 5, 8), 0.5 * cut);
@@ -122,7 +123,7 @@ TEST_F(KernelDrill, ARateCutByTheKernelSlowsTheRingAndIsGoneAfterwards) {
   EXPECT_EQ(fault["spells"][0]["host"], "h2");
   const double on = fault["spells"][0]["ended_seconds"].get<double>() -
                     fault["spells"][0]["began_seconds"].get<double>();
-  EXPECT_GT(on, 3 * cut);
+  EXPECT_GT(on, 4 * cut);
   EXPECT_FALSE(fault.contains("problems"));
 }
 
@@ -134,7 +135,7 @@ TEST_F(KernelDrill, AFaultThatIsOnIsListedAndCleared) {
   const std::string list = rehearse({"faults", "list"}, code);
   EXPECT_EQ(code, 0) << list;
   EXPECT_THAT(list, HasSubstr("h2"));
-  EXPECT_THAT(list, HasSubstr("rate 50Mbit/s on rail0, sent"));
+  EXPECT_THAT(list, HasSubstr("rate 50Mbit/s, sent"));
   EXPECT_THAT(list, HasSubstr("applied"));
   EXPECT_THAT(list, HasSubstr("cut of e1-r1"));
   EXPECT_THAT(rehearse({"faults", "list", "--host", "h1"}, code), HasSubstr("no fault is on"));
@@ -251,19 +252,22 @@ TEST_F(KernelDrill, WhatCannotBeIsRefusedBeforeAnythingStarts) {
               HasSubstr("allows at most 10min"));
   EXPECT_THAT(refused(rings(10, rate(), soon, "rail0", "direction: both")),
               HasSubstr("direction: sent"));
-  EXPECT_LT(sent_by_all() - before, 10'000U) << "what is refused must not send";
-
-  // A run of the time until the agent has seen it ends with the helper's word.
   std::ofstream{cluster_folder() / "h2-helper" / "policy.yaml"}
       << "agent: 0\nfaults: [mtu]\ninterfaces: [rail1]\nduration_max: 1min\n";
   const Instant deadline = now() + kPatience;  // the agent looks every few seconds
-  while (refused(rings(10, rate(), soon)).find("does not allow rate") == std::string::npos) {
+  const auto allowed = [&] {
+    return json::parse(
+        rehearse({"status", "--json"}, code))["agents"][1]["kernel"]["allowed_faults"];
+  };
+  while (allowed() != json::array({"mtu"})) {
     ASSERT_LT(now(), deadline);
     std::this_thread::sleep_for(std::chrono::milliseconds{100});
   }
+  EXPECT_THAT(refused(rings(10, rate(), soon)), HasSubstr("does not allow rate"));
   EXPECT_THAT(refused(rings(10, "{kind: mtu, to: 1500B}", soon, "rail0", "direction: both")),
               HasSubstr("does not allow faults on 'rail0'"));
   EXPECT_TRUE(is_clean());
+  EXPECT_LT(sent_by_all() - before, 10'000U);
 }
 
 }  // namespace
