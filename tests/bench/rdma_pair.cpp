@@ -1,8 +1,13 @@
 // One of two processes that exchange messages over the RDMA transport: for scripts/bench, in the
 // virtual machine of scripts/rdma-vm.
 //   rdma_pair write-bw|send-lat SIDE FOLDER BYTES COUNT
-// Side 0 is on the device rd1, side 1 on rd2; addresses are exchanged as files in FOLDER. Side 0
-// prints MiB/s of payload (write-bw), or half of the median round trip in µs (send-lat).
+// Completions come by events, so that neither side keeps the other from the one processor of a
+// guest in virtual time. write-bw: one batch after the other, as credits come back. send-lat: one
+// message there and one back, credits given back in batches between measured times. Side 0 is on
+// the device rd1, side 1 on rd2; addresses are exchanged as files in FOLDER. Side 0 prints MiB/s of
+// payload (write-bw), or half of the median round trip in µs (send-lat).
+
+#include <poll.h>
 
 #include <algorithm>
 #include <array>
@@ -26,6 +31,8 @@ using replay::Request;
 
 constexpr std::uint32_t kCredits = 64;
 constexpr int kWarmUp = 20;
+constexpr std::uint64_t kReleaseEvery = 32;
+static_assert(kReleaseEvery < kCredits);
 
 Instant now() { return std::chrono::steady_clock::now(); }
 
@@ -60,6 +67,7 @@ class End {
     rdma::RdmaOptions options{.verbs = must(rdma::load_verbs()), .nics = {}, .token = "bench"};
     options.nics.emplace_back(
         rdma::RdmaNic{.device = "rd" + number, .gid = {.address = "10.0.0." + number}});
+    options.settings.completions = plan::CompletionMode::event;
     options.settings.ack_timeout = 18;
     options.settings.retry_count = 6;
     options.greeting_limit = std::chrono::seconds{50};  // on a machine that has much else to do
@@ -108,6 +116,7 @@ class End {
   void turn() {
     std::array<Completion, 64> batch;
     const std::size_t count = transport_->poll(batch, now());
+    if (count == 0) wait();
     for (std::size_t i = 0; i < count; ++i) {
       switch (batch[i].kind) {
         case Completion::Kind::connected:
@@ -129,9 +138,22 @@ class End {
   }
 
   std::uint64_t sent() const { return sent_; }
-  std::uint64_t waiting() const { return received_ - consumed_; }
+  std::uint64_t received() const { return received_; }
+  void release_all() {
+    while (consumed_ < received_) release();
+  }
+  bool has_all_credits() const { return credits_ == kCredits; }
 
  private:
+  void wait() {
+    const replay::Wakeup wakeup = transport_->wakeup();
+    const auto left = std::clamp<Duration>(wakeup.deadline - now(), Duration::zero(),
+                                           std::chrono::milliseconds{100});
+    pollfd watched{.fd = wakeup.file_descriptor, .events = POLLIN, .revents = 0};
+    ::poll(
+        &watched, 1,
+        static_cast<int>((left + std::chrono::microseconds{999}) / std::chrono::milliseconds{1}));
+  }
   static void check(const Result<void>& done) {
     if (!done) leave(done.error().text());
   }
@@ -182,11 +204,15 @@ void latency(End& end, std::uint32_t side, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count + kWarmUp; ++i) {
     const Instant begin = now();
     if (side == 0) end.send();
-    while (end.waiting() == 0) end.turn();
+    while (end.received() <= i) end.turn();
     if (side == 0 && i >= kWarmUp)
       halves.push_back(std::chrono::duration<double, std::micro>(now() - begin).count() / 2);
     if (side == 1) end.send();
-    end.release();
+    // Between measured times, and all at once.
+    if (i % kReleaseEvery == kReleaseEvery - 1 || i + 1 == count + kWarmUp) {
+      end.release_all();
+      while (side == 0 && !end.has_all_credits()) end.turn();
+    }
   }
   if (side == 1) return;
   std::ranges::nth_element(halves, halves.begin() + static_cast<std::ptrdiff_t>(halves.size() / 2));
@@ -212,9 +238,7 @@ int main(int argc, char** argv) {
     rehearsal::bandwidth(end, side, bytes, count);
   std::fflush(stdout);
   // The other side may still wait for an acknowledgement of its last requests.
-  for (int i = 0; i < 200; ++i) {
-    end.turn();
-    std::this_thread::sleep_for(std::chrono::milliseconds{1});
-  }
+  const rehearsal::Instant until = rehearsal::now() + std::chrono::milliseconds{300};
+  while (rehearsal::now() < until) end.turn();
   return 0;
 }
