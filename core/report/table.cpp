@@ -243,7 +243,8 @@ std::string stage_burst_lines(const Summary& summary) {
                {"window", right},
                {"before", right},
                {"during", right},
-               {"after", right}});
+               {"after", right},
+               {"source"}});
   for (const BurstSummary* burst : shown_bursts(summary)) {
     if (burst->stages.empty()) continue;
     std::vector<std::string> cells = {burst->host, burst->nic, burst->direction,
@@ -255,6 +256,7 @@ std::string stage_burst_lines(const Summary& summary) {
           cells[4 + static_cast<std::size_t>(stage.stage)] = shown_ratio(figure);
       }
     }
+    cells.push_back(burst->source);
     table.add(std::move(cells));
   }
   return table.rows() == 0 ? "" : "\n" + table.text();
