@@ -2,14 +2,14 @@
 
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "agent/fault/local_address.hpp"
 
 namespace rehearsal::agent {
 namespace {
@@ -26,13 +26,7 @@ Failure gone(std::string_view what, int error) {
 }  // namespace
 
 Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string text = socket_path.string();
-  if (text.empty() || text.size() >= sizeof address.sun_path) {
-    return invalid("'" + text + "' cannot be the path of a socket");
-  }
-  std::memcpy(address.sun_path, text.data(), text.size());
+  ASSIGN_OR_RETURN(const sockaddr_un address, local_address(socket_path));
   HelperClient client(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
   if (client.descriptor_ < 0 ||
@@ -43,7 +37,7 @@ Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_p
   if (::connect(client.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
       0) {
     const int error = errno;
-    Failure failure = gone("no helper listens on " + text, error);
+    Failure failure = gone("no helper listens on " + socket_path.string(), error);
     if (error == ENOENT || error == ECONNREFUSED) failure.value().code = ErrorCode::not_found;
     return failure;
   }

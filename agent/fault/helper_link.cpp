@@ -1,17 +1,16 @@
 #include "agent/fault/helper_link.hpp"
 
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <asio/posix/stream_descriptor.hpp>
 #include <cerrno>
-#include <cstring>
 #include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "agent/fault/local_address.hpp"
 #include "core/base/units.hpp"
 #include "runtime/asio.hpp"
 
@@ -25,13 +24,7 @@ constexpr std::uint64_t kHelloTicket = 0;
 
 /// A connected socket, or why not.
 Result<int> connect_to(const std::filesystem::path& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string text = path.string();
-  if (text.empty() || text.size() >= sizeof address.sun_path) {
-    return invalid("'" + text + "' cannot be the path of a socket");
-  }
-  std::memcpy(address.sun_path, text.data(), text.size());
+  ASSIGN_OR_RETURN(const sockaddr_un address, local_address(path));
   const int descriptor = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return system_failure(ErrorSource::host, "cannot make a socket", errno);
   if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
@@ -39,7 +32,7 @@ Result<int> connect_to(const std::filesystem::path& path) {
   }
   const int error = errno;
   ::close(descriptor);
-  return system_failure(ErrorSource::host, "no helper listens on " + text, error);
+  return system_failure(ErrorSource::host, "no helper listens on " + path.string(), error);
 }
 
 }  // namespace

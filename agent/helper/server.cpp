@@ -4,15 +4,14 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <vector>
 
+#include "agent/fault/local_address.hpp"
 #include "agent/helper/log.hpp"
 #include "agent/helper/policy_file.hpp"
 #include "runtime/clock.hpp"
@@ -38,17 +37,6 @@ bool send_reply(int descriptor, const fault::HelperReply& reply) {
   const std::string bytes = fault::encode(reply);
   return ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
          static_cast<ssize_t>(bytes.size());
-}
-
-Result<sockaddr_un> address_of(const std::filesystem::path& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string text = path.string();
-  if (text.empty() || text.size() >= sizeof address.sun_path) {
-    return invalid("'" + text + "' cannot be the path of a socket");
-  }
-  std::memcpy(address.sun_path, text.data(), text.size());
-  return address;
 }
 
 /// SIGTERM and SIGINT as something to wait on.
@@ -86,7 +74,7 @@ Server::~Server() {
 }
 
 Result<void> Server::listen(const std::filesystem::path& socket_path) {
-  ASSIGN_OR_RETURN(const sockaddr_un address, address_of(socket_path));
+  ASSIGN_OR_RETURN(const sockaddr_un address, local_address(socket_path));
   listener_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener_ < 0) return system_failure(ErrorSource::host, "cannot make a socket", errno);
   socket_path_ = socket_path;

@@ -70,7 +70,6 @@ const std::map<std::string, std::set<std::string>> kSees = {
     {"import", {"base", "profile"}},
     {"collective", {"base", "profile"}},
     {"fabric", {"base", "yaml"}},
-    {"fault", {"base", "yaml"}},
     {"plan", {"base", "yaml", "profile", "collective", "fabric", "fault"}},
     {"host", {"base", "plan"}},
     {"measure", {"base", "profile", "collective"}},

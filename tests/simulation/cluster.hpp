@@ -52,10 +52,11 @@ inline std::string drill_text(const DrillOptions& options) {
          "\nlimits: {progress: 8s}\n" + options.more;
 }
 
-/// An operator who uploads the sample profile (two ranks an agent) and asks for a run.
-inline std::size_t request_run(World& world, const DrillOptions& options) {
+/// An operator who uploads `profile` as "sample" and asks for a run of `drill`.
+inline std::size_t request_run(World& world, const profile::Profile& profile,
+                               const std::string& drill) {
   const std::size_t person = world.open_operator();
-  const std::string bytes = profile::to_binary(test::sample_profile(2 * options.agents));
+  const std::string bytes = profile::to_binary(profile);
   for (const protocol::Part& part : protocol::parts_of(bytes)) {
     Envelope message;
     message.mutable_profile_part()->set_name("sample");
@@ -65,10 +66,15 @@ inline std::size_t request_run(World& world, const DrillOptions& options) {
     world.send(person, message);
   }
   Envelope request;
-  request.mutable_run_request()->set_drill_text(drill_text(options));
+  request.mutable_run_request()->set_drill_text(drill);
   request.mutable_run_request()->set_drill_file("drill.yaml");
   world.send(person, request);
   return person;
+}
+
+/// The sample profile, two ranks an agent.
+inline std::size_t request_run(World& world, const DrillOptions& options) {
+  return request_run(world, test::sample_profile(2 * options.agents), drill_text(options));
 }
 
 /// The last message of a kind that an operator was told; null: none.

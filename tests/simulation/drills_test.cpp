@@ -59,20 +59,7 @@ WorldOptions exact(std::uint64_t seed) {
 Summary live_through(World& world, const profile::Profile& profile, const std::string& drill) {
   EXPECT_TRUE(world.run_until([&] { return all_joined(world); }, 10s));
   world.run_for(2s);
-  const std::size_t person = world.open_operator();
-  const std::string bytes = profile::to_binary(profile);
-  for (const protocol::Part& part : protocol::parts_of(bytes)) {
-    Envelope message;
-    message.mutable_profile_part()->set_name("sample");
-    message.mutable_profile_part()->set_size(part.size);
-    message.mutable_profile_part()->set_offset(part.offset);
-    message.mutable_profile_part()->set_part(part.bytes.data(), part.bytes.size());
-    world.send(person, message);
-  }
-  Envelope request;
-  request.mutable_run_request()->set_drill_text(drill);
-  request.mutable_run_request()->set_drill_file("drill.yaml");
-  world.send(person, request);
+  const std::size_t person = request_run(world, profile, drill);
   const bool ended = world.run_until(
       [&] {
         return finished(world, person) != nullptr ||

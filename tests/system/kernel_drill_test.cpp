@@ -82,20 +82,6 @@ class KernelDrill : public SystemCluster {
   }
   static std::string rate() { return "{kind: rate, to: 1/4, of: 200Mbit/s}"; }
 
-  double median(const std::string& job, std::uint32_t begin, std::uint32_t end) {
-    std::ifstream lines{folder() / "out" / "results.jsonl"};
-    std::vector<double> times;
-    for (std::string line; std::getline(lines, line);) {
-      const json result = json::parse(line);
-      const auto iteration = result["iteration"].get<std::uint32_t>();
-      if (result["job"] == job && iteration >= begin && iteration < end)
-        times.push_back(result["time_seconds"]["p50"].get<double>());
-    }
-    EXPECT_EQ(times.size(), end - begin);
-    std::ranges::sort(times);
-    return times.empty() ? 0 : times[times.size() / 2];
-  }
-
   std::string clean_;
 };
 

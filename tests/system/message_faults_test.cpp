@@ -46,21 +46,6 @@ class MessageFaults : public SystemCluster {
     EXPECT_EQ(code, expected_code) << output;
     return summary(folder() / "out");
   }
-
-  /// Median over iterations [begin, end) of the time of the job's all_reduce.
-  double median(const std::string& job, std::uint32_t begin, std::uint32_t end) {
-    std::ifstream lines{folder() / "out" / "results.jsonl"};
-    std::vector<double> times;
-    for (std::string line; std::getline(lines, line);) {
-      const json result = json::parse(line);
-      const auto iteration = result["iteration"].get<std::uint32_t>();
-      if (result["job"] == job && iteration >= begin && iteration < end)
-        times.push_back(result["time_seconds"]["p50"].get<double>());
-    }
-    EXPECT_EQ(times.size(), end - begin);
-    std::ranges::sort(times);
-    return times.empty() ? 0 : times[times.size() / 2];
-  }
 };
 
 TEST_F(MessageFaults, ANicAtAHalfAndAQuarterSlowsItsRingAsManyTimesAndNobodyElse) {

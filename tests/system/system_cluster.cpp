@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -213,6 +214,20 @@ nlohmann::json SystemCluster::summary(const fs::path& run_folder) {
   auto json = nlohmann::json::parse(read_whole(run_folder / "summary.json"), nullptr, false);
   EXPECT_TRUE(json.is_object()) << run_folder << "/summary.json is missing or no JSON object";
   return json;
+}
+
+double SystemCluster::median(const std::string& job, std::uint32_t begin, std::uint32_t end) {
+  std::ifstream lines{folder() / "out" / "results.jsonl"};
+  std::vector<double> times;
+  for (std::string line; std::getline(lines, line);) {
+    const auto result = nlohmann::json::parse(line);
+    const auto iteration = result["iteration"].get<std::uint32_t>();
+    if (result["job"] == job && iteration >= begin && iteration < end)
+      times.push_back(result["time_seconds"]["p50"].get<double>());
+  }
+  EXPECT_EQ(times.size(), end - begin);
+  std::ranges::sort(times);
+  return times.empty() ? 0 : times[times.size() / 2];
 }
 
 bool SystemCluster::shape(const std::string& rate) {

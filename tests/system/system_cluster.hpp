@@ -75,6 +75,9 @@ class SystemCluster : public testing::Test {
   }
 
   nlohmann::json summary(const std::filesystem::path& run_folder);
+  /// Seconds that the collective of a job with one took in the run of folder() / "out": the median
+  /// over iterations [begin, end), each of which must be there.
+  double median(const std::string& job, std::uint32_t begin, std::uint32_t end);
   const std::filesystem::path& folder() const { return folder_.path(); }
   /// Of scripts/cluster: configuration, logs, pids.
   const std::filesystem::path& cluster_folder() const { return cluster_folder_; }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 
+#include "agent/host/device_files.hpp"
 #include "agent/transport/rdma/address.hpp"
 #include "agent/transport/rdma/port.hpp"
 #include "agent/transport/rdma/verbs_objects.hpp"
@@ -13,22 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    names.push_back(entry->path().filename().string());
-  std::ranges::sort(names);
-  return names;
-}
+using agent::first_line;
+using agent::names_in;
 
 /// "100 Gb/sec (4X EDR)" → 100 Gbit/s; "2.5 Gb/sec (1X SDR)" has a fraction.
 BitRate rate_of(const std::string& text) {

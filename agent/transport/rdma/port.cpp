@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
+#include "agent/host/device_files.hpp"
 #include "core/base/text.hpp"
 
 namespace rehearsal::rdma {
@@ -16,12 +16,7 @@ constexpr std::uint32_t kQueueSize = 4096;
 /// A port's table has at most so many rows that are looked at.
 constexpr std::uint32_t kGidRowsMax = 1024;
 
-std::string first_line(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
+using agent::first_line;
 
 // What the kernel's gid_attrs/types files say.
 std::string_view kernel_word(plan::GidType type) {
