@@ -27,6 +27,15 @@ function(rehearsal_program program folder)
   target_link_libraries(${program} PRIVATE rehearsal_options ${PROGRAM_LINKS})
 endfunction()
 
+# rehearsal_link_test(PROGRAM LIBRARY…): with GoogleTest and its main, headers precompiled where they are.
+function(rehearsal_link_test target)
+  target_link_libraries(${target} PRIVATE
+    ${ARGN} rehearsal_test_support rehearsal_test_options GTest::gmock_main)
+  if(REHEARSAL_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} REUSE_FROM rehearsal_test_support)
+  endif()
+endfunction()
+
 # rehearsal_unit_tests(core/profile LINKS rehearsal_profile): one test program of all the
 # tests/unit/core/profile/*_test.cpp, label `unit`.
 function(rehearsal_unit_tests folder)
@@ -46,7 +55,7 @@ function(rehearsal_unit_tests folder)
   endif()
   add_executable(${program} ${sources})
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  target_link_libraries(${program} PRIVATE ${TESTS_LINKS} rehearsal_test_support GTest::gmock_main)
+  rehearsal_link_test(${program} ${TESTS_LINKS})
   gtest_discover_tests(${program}
     TEST_PREFIX ${kind}.
     PROPERTIES LABELS ${kind} TIMEOUT 120
