@@ -90,7 +90,9 @@ struct ReachStory : RunStory {
     say(person, message);
   }
   ReachOrder order(std::size_t agent) {
-    return last_told(agents[agent], Envelope::kReachOrder).reach_order();
+    const Envelope last = last_told(agents[agent], Envelope::kReachOrder);
+    if (last.has_reach_order()) orders[agent] = last.reach_order();
+    return orders[agent];
   }
   /// The agent says of all links of its last order that they are so.
   void answers(std::size_t agent, const std::function<void(protocol::ReachOutcome&)>& so) {
@@ -114,8 +116,15 @@ struct ReachStory : RunStory {
     outcome.set_connected(true);
     outcome.set_moved(true);
   }
-  protocol::ReachReply reply() { return last_told(person, Envelope::kReachReply).reach_reply(); }
+  protocol::ReachReply reply() {
+    const Envelope last = last_told(person, Envelope::kReachReply);
+    if (last.has_reach_reply()) replied = last.reach_reply();
+    return replied;
+  }
   std::string failure() { return last_told(person, Envelope::kFailure).failure().message(); }
+
+  std::map<std::size_t, ReachOrder> orders;  // the last of each agent
+  protocol::ReachReply replied;
 };
 
 TEST(ReachDesk, OpensConnectsAndSaysThatAllIsWell) {
@@ -168,7 +177,7 @@ TEST(ReachDesk, WhoDoesNotAnswerOrLeavesIsNamed) {
   story.answers(0, ReachStory::fine);
   story.hang_up(story.agents[1]);
   ASSERT_GE(story.reply().findings_size(), 2);
-  EXPECT_THAT(story.reply().findings(0).what(), HasSubstr("host1: no answer within 5.0 s"));
+  EXPECT_THAT(story.reply().findings(0).what(), HasSubstr("host1: no answer within 5.00 s"));
 }
 
 TEST(ReachDesk, OneQuestionAtATimeAndNoneForStrangers) {
