@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "agent/fault/helper_link.hpp"
+#include "agent/worker/reach.hpp"
 #include "core/measure/agent_measurements.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/log.hpp"
@@ -28,6 +29,12 @@ void write_log(const coordination::Log& log) {
     case coordination::LogLevel::error:
       return runtime::log_error(log.text);
   }
+}
+
+void wake(int descriptor) {
+  const std::uint64_t one = 1;
+  // It can only fail when the counter is full, and then the control thread is awake.
+  [[maybe_unused]] const auto written = ::write(descriptor, &one, sizeof one);
 }
 
 void add(const WorkerCounters& run, WorkerCounters& total) {
@@ -62,6 +69,8 @@ class AgentLoop::Impl {
                      ++counters_.links_lost;
                      deliver(coordination::LinkDown{std::move(reason)});
                    }}) {
+    const int wakeup = wakeup_.native_handle();  // stays open longer than what writes to it
+    reach_ = std::make_unique<Reach>(options_.inventory, [wakeup] { wake(wakeup); });
     if (!options_.helper.empty()) helper_.emplace(context, options_.helper, helper_handlers());
   }
 
@@ -74,6 +83,7 @@ class AgentLoop::Impl {
   void stop(const std::string& reason) {
     stopped_ = true;
     forget_worker();
+    reach_->close();
     if (helper_) helper_->close();  // and with it all faults that were asked for
     link_.close(reason);
     timer_.cancel();
@@ -139,12 +149,7 @@ class AgentLoop::Impl {
         .host = action.host,
         .run = std::move(action.run),
         .token = std::move(action.token),
-        .notify =
-            [wakeup] {
-              const std::uint64_t one = 1;
-              // It can only fail when the counter is full, and then the control thread is awake.
-              [[maybe_unused]] const auto written = ::write(wakeup, &one, sizeof one);
-            },
+        .notify = [wakeup] { wake(wakeup); },
     });
     if (!worker) {
       return deliver(
@@ -171,6 +176,8 @@ class AgentLoop::Impl {
   void perform(coordination::FinishWorker&) {
     if (worker_) worker_->finish();
   }
+  void perform(coordination::TryReach& action) { reach_->order(action.order); }
+  void perform(coordination::EndReach&) { reach_->close(); }
   void perform(coordination::ReleaseWorker&) { forget_worker(); }
 
   void forget_worker() {
@@ -189,6 +196,7 @@ class AgentLoop::Impl {
           std::uint64_t count = 0;
           [[maybe_unused]] const auto taken = ::read(wakeup_.native_handle(), &count, sizeof count);
           take_worker_events();
+          take_reach_reports();
           wait_for_worker();
         });
   }
@@ -203,6 +211,11 @@ class AgentLoop::Impl {
       deliver(std::visit([](auto& what) { return AgentEvent(std::move(what)); }, event));
       if (worker_.get() != speaker || stopped_) return;
     }
+  }
+
+  void take_reach_reports() {
+    for (protocol::ReachReport& report : reach_->take_reports())
+      deliver(coordination::ReachSaid{std::move(report)});
   }
 
   /// What the NICs counted between the first start and now goes beside what the worker posted.
@@ -237,6 +250,7 @@ class AgentLoop::Impl {
   ControlLink link_;
   std::optional<HelperLink> helper_;
   std::unique_ptr<WorkerPort> worker_;
+  std::unique_ptr<Reach> reach_;
   std::shared_ptr<const plan::Plan> plan_;  ///< of the worker
   std::optional<NicCounts> counts_before_;  ///< of the run's first start
   std::unique_ptr<WireSampler> sampler_;    ///< since then

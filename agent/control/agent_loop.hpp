@@ -25,6 +25,8 @@ struct AgentLoopOptions {
   ControlLinkOptions link;
   SessionPort session;
   StartWorkerPort start_worker;
+  /// What is tried when the coordinator asks whether data addresses reach one another.
+  plan::Inventory inventory = {};
   /// Of the host's helper; empty: none is looked for.
   std::filesystem::path helper = {};
   /// One reading of the NIC counters; empty: they count others' traffic too and are left out.

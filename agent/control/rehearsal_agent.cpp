@@ -155,6 +155,7 @@ class RehearsalAgent {
                                  Instant now) { return session_->on(event, now); },
                     .next_deadline = [this] { return session_->next_deadline(); }},
         .start_worker = [this](WorkerOptions worker) { return start_placed(std::move(worker)); },
+        .inventory = inventory_,
         .helper = config_.helper,
     };
     if (!inventory_.shared_nics) {

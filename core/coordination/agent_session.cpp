@@ -49,6 +49,7 @@ struct AgentSession::State {
   void on(const HelperUp& event, Instant now) { helper.on(event, now); }
   void on(const HelperDown& event, Instant now);
   void on(const HelperAnswered& event, Instant now);
+  void on(const ReachSaid& event, Instant now);
   template <typename WorkerEvent>
   void on(const WorkerEvent& event, Instant now) {
     if (run) run->on(event, now);
@@ -98,6 +99,7 @@ struct AgentSession::State {
 
   std::uint64_t tickets = 0;  // of what the helper is asked
   HelperSide helper;
+  bool reaching = false;  // the coordinator asks whether data addresses reach one another
   std::optional<AgentRun> run;
   std::optional<protocol::Reserve> waiting_reserve;  // until the run before has ended
 };
@@ -223,6 +225,10 @@ void AgentSession::State::command(const protocol::Envelope& message, Instant now
       return reserve(message.reserve());
     case Envelope::kFaultsOrder:
       return faults_order(message.faults_order(), now);
+    case Envelope::kReachOrder:
+      reaching = message.reach_order().step() != protocol::ReachOrder::STEP_CLOSE;
+      out.push_back(TryReach{message.reach_order()});
+      return;
     case Envelope::kPrepare:
       return for_run(message.prepare(), now);
     case Envelope::kConnect:
@@ -258,6 +264,13 @@ void AgentSession::State::on(const HelperDown& event, Instant now) {
 void AgentSession::State::on(const HelperAnswered& event, Instant now) {
   if (run && run->answered(event, now)) return;
   helper.on(event, now);
+}
+
+void AgentSession::State::on(const ReachSaid& event, Instant) {
+  if (link != Link::joined) return;
+  protocol::Envelope envelope;
+  *envelope.mutable_reach_report() = event.report;
+  send(std::move(envelope));
 }
 
 /// Whoever clears the faults of a host ends the run that they belong to.
@@ -332,6 +345,7 @@ void AgentSession::State::link_lost(const std::string& reason, Instant now) {
   open_probes.clear();
   waiting_reserve.reset();
   helper.left();
+  if (std::exchange(reaching, false)) out.push_back(EndReach{});
   if (trouble != reason) log(LogLevel::warning, "no coordinator", {{"reason", reason}});
   trouble = reason;
   if (run) run->orphan(last_word, now);

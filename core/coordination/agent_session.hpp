@@ -75,9 +75,13 @@ struct HelperAnswered {
   std::uint64_t ticket = 0;
   fault::HelperReply reply;
 };
+// … and who tries whether data addresses reach one another.
+struct ReachSaid {
+  protocol::ReachReport report;
+};
 using AgentEvent = std::variant<LinkUp, LinkDown, LinkMessage, WorkerOpened, WorkerConnected,
                                 WorkerStepDone, WorkerProgress, WorkerFailed, WorkerStopped,
-                                WorkerFault, HelperUp, HelperDown, HelperAnswered, Tick>;
+                                WorkerFault, HelperUp, HelperDown, HelperAnswered, ReachSaid, Tick>;
 
 // What an agent wants done.
 struct SendToCoordinator {
@@ -123,9 +127,15 @@ struct AskHelper {
 struct DropHelper {
   std::string reason;
 };
-using AgentAction =
-    std::variant<SendToCoordinator, Reconnect, CloseLink, OpenWorker, ConnectWorker, StartWorker,
-                 StopWorker, FinishWorker, ReleaseWorker, AskHelper, DropHelper, Log>;
+/// Try whether data addresses reach one another → ReachSaid for each step.
+struct TryReach {
+  protocol::ReachOrder order;
+};
+/// Nobody asks any more.
+struct EndReach {};
+using AgentAction = std::variant<SendToCoordinator, Reconnect, CloseLink, OpenWorker, ConnectWorker,
+                                 StartWorker, StopWorker, FinishWorker, ReleaseWorker, AskHelper,
+                                 DropHelper, TryReach, EndReach, Log>;
 
 struct AgentOptions {
   std::string software = {};  ///< "rehearsal-agent 0.1.0"

@@ -105,7 +105,7 @@ std::vector<Action> Coordinator::on(const Event& event, Instant now) {
 
 Instant Coordinator::next_deadline() const {
   const Instant run = state_->run ? state_->run->deadline() : kNever;
-  return std::min({run, state_->next_heartbeat, state_->desk.deadline()});
+  return std::min({run, state_->next_heartbeat, state_->desk.deadline(), state_->reach.deadline()});
 }
 
 CoordinatorView Coordinator::view() const {
@@ -137,6 +137,7 @@ void Coordinator::State::on(const Tick&, Instant now) {
   if (now >= next_heartbeat) heartbeat(now);
   if (run && now >= run->deadline()) run->tick(now);
   desk.tick(now);
+  reach.tick(now);
 }
 
 void Coordinator::State::on(const Computed& event, Instant now) {
@@ -186,6 +187,7 @@ void Coordinator::State::agent_message(SessionId id, const protocol::Envelope& m
                                        Instant now) {
   AgentEntry& agent = *agents.by_session(id);
   if (message.has_host_faults()) return host_faults(id, message.host_faults());
+  if (message.has_reach_report()) return reach.answered(id, message.reach_report(), now);
   if (message.has_connected()) agent.clock = from_message(message.connected().clock());
   if (message.has_step_done()) agent.clock = from_message(message.step_done().clock());
   if (!run) return;
@@ -310,6 +312,7 @@ void Coordinator::State::forget(SessionId id, const std::string& reason, Instant
     const AgentEntry* agent = agents.by_session(id);
     if (agent != nullptr) {
       desk.agent_lost(id, agent->inventory.host);
+      reach.agent_lost(id, now);
       outbox.log(LogLevel::info, "agent left",
                  {{"host", agent->inventory.host}, {"reason", one_line(reason)}});
     }
@@ -321,6 +324,7 @@ void Coordinator::State::forget(SessionId id, const std::string& reason, Instant
     plannings.erase(id);
     std::erase(stop_askers, id);
     desk.person_gone(id);
+    reach.person_gone(id);
     if (run && run_operator == id) run->operator_gone(now);
   }
 }

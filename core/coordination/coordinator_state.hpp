@@ -15,6 +15,7 @@
 #include "core/coordination/outbox.hpp"
 #include "core/coordination/permissions.hpp"
 #include "core/coordination/profile_shelf.hpp"
+#include "core/coordination/reach_desk.hpp"
 #include "core/coordination/run.hpp"
 
 namespace rehearsal::coordination {
@@ -30,7 +31,7 @@ struct Coordinator::State {
   };
 
   explicit State(CoordinatorOptions given)
-      : options(std::move(given)), random(options.seed), desk(outbox) {}
+      : options(std::move(given)), random(options.seed), desk(outbox), reach(outbox) {}
 
   // Sessions.
   void on(const SessionOpened& event, Instant now);
@@ -67,6 +68,7 @@ struct Coordinator::State {
   void status_request(SessionId id, Instant now);
   void stop_request(SessionId id, const protocol::StopRequest& message, Instant now);
   void faults_request(SessionId id, const protocol::FaultsRequest& message, Instant now);
+  void reach_request(SessionId id, const protocol::ReachRequest& message, Instant now);
   Result<void> check_faults(const plan::Plan& plan) const;
   void send_failure(SessionId id, const Error& error);
   std::string random_hex(std::size_t digits);
@@ -75,6 +77,7 @@ struct Coordinator::State {
   Random random;
   Outbox outbox;
   FaultDesk desk;
+  ReachDesk reach;
   std::map<SessionId, Session> sessions;
   AgentTable agents;
   std::map<SessionId, ProfileShelf> shelves;  // of operators

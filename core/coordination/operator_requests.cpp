@@ -30,6 +30,8 @@ void Coordinator::State::operator_message(SessionId id, const protocol::Envelope
       return stop_request(id, message.stop_request(), now);
     case Envelope::kFaultsRequest:
       return faults_request(id, message.faults_request(), now);
+    case Envelope::kReachRequest:
+      return reach_request(id, message.reach_request(), now);
     default:
       return;  // heartbeats
   }
@@ -232,6 +234,18 @@ void Coordinator::State::stop_request(SessionId id, const protocol::StopRequest&
 void Coordinator::State::faults_request(SessionId id, const protocol::FaultsRequest& message,
                                         Instant now) {
   const Result<void> asked = desk.ask(id, message, agents, now);
+  if (!asked) send_failure(id, asked.error());
+}
+
+void Coordinator::State::reach_request(SessionId id, const protocol::ReachRequest& message,
+                                       Instant now) {
+  if (run)
+    return send_failure(id, Error{.code = ErrorCode::refused,
+                                  .source = ErrorSource::control,
+                                  .message = "run " + run->id() +
+                                             " is on, which connecting beside it would disturb; "
+                                             "ask again when it is over"});
+  const Result<void> asked = reach.ask(id, message, agents, random_hex(32), now);
   if (!asked) send_failure(id, asked.error());
 }
 

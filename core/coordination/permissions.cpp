@@ -21,6 +21,7 @@ bool may_send(Peer peer, protocol::Envelope::MessageCase message) {
     case Envelope::kStopped:
     case Envelope::kReleased:
     case Envelope::kHostFaults:
+    case Envelope::kReachReport:
       return peer == Peer::agent;
 
     case Envelope::kProfilePart:
@@ -29,6 +30,7 @@ bool may_send(Peer peer, protocol::Envelope::MessageCase message) {
     case Envelope::kStatusRequest:
     case Envelope::kStopRequest:
     case Envelope::kFaultsRequest:
+    case Envelope::kReachRequest:
       return peer == Peer::person;
 
     case Envelope::kWelcome:
@@ -52,6 +54,8 @@ bool may_send(Peer peer, protocol::Envelope::MessageCase message) {
     case Envelope::kStopReply:
     case Envelope::kFailure:
     case Envelope::kFaultsReply:
+    case Envelope::kReachOrder:
+    case Envelope::kReachReply:
     case Envelope::MESSAGE_NOT_SET:
       return false;
   }

@@ -105,6 +105,7 @@ Result<void> read_rdma(const Mapping& mapping, RdmaSettings& rdma) {
   for (const auto& [key, member] : numbers)
     RETURN_IF_ERROR(take(mapping, key, rdma.*member, any_number));
   RETURN_IF_ERROR(take(mapping, "path_mtu", rdma.path_mtu, read_mtu));
+  RETURN_IF_ERROR(take(mapping, "ece", rdma.ece, &Node::boolean));
   return take(mapping, "rate_limit", rdma.rate_limit, &Node::bit_rate);
 }
 
@@ -114,7 +115,7 @@ Result<TransportSettings> read_transport(const Node& node) {
       node.as_mapping({"kind", "congestion_control", "receive", "verify_payload", "operation",
                        "queue_pairs", "queue_pair_use", "completions", "traffic_class",
                        "service_level", "hop_limit", "flow_label", "ack_timeout", "retry_count",
-                       "rnr_retry", "rnr_timer", "path_mtu", "rate_limit"}));
+                       "rnr_retry", "rnr_timer", "path_mtu", "ece", "rate_limit"}));
   TransportSettings transport;
   ASSIGN_OR_RETURN(const Node kind, mapping.required("kind"));
   ASSIGN_OR_RETURN(transport.kind,

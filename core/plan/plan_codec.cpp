@@ -17,7 +17,7 @@ namespace rehearsal::plan {
 namespace {
 
 constexpr std::string_view kMagic = "rehearsal-plan";
-constexpr std::uint64_t kVersion = 3;
+constexpr std::uint64_t kVersion = 4;
 constexpr std::size_t kTextMax = 256;
 constexpr std::size_t kTransportsMax = 16;
 constexpr std::uint64_t kDurationMax = std::uint64_t{1} << 62;
@@ -44,6 +44,8 @@ void write(Encoder& encoder, const std::optional<RdmaPort>& port) {
     encoder.number(static_cast<std::uint64_t>(gid.type));
     encoder.text(gid.address);
   }
+  encoder.number(port->rate_limit_min.bits_per_second());
+  encoder.number(port->rate_limit_max.bits_per_second());
 }
 
 void write(Encoder& encoder, const Inventory& host) {
@@ -103,6 +105,7 @@ void write(Encoder& encoder, const RdmaSettings& rdma) {
   encoder.number(rdma.rnr_timer);
   encoder.number(rdma.path_mtu);
   encoder.number(rdma.rate_limit.bits_per_second());
+  encoder.number(rdma.ece ? 1 : 0);
 }
 
 void write_settings(Encoder& encoder, const Plan& plan) {
@@ -250,6 +253,8 @@ class Reader {
       RETURN_IF_ERROR(word(gid.type, GidType::roce_v2, "the type of a GID"));
       ASSIGN_OR_RETURN(gid.address, decoder_.text(kNicTextMax));
     }
+    RETURN_IF_ERROR(number(port.rate_limit_min, "the least rate limit of an RDMA port"));
+    RETURN_IF_ERROR(number(port.rate_limit_max, "the highest rate limit of an RDMA port"));
     return {};
   }
 
@@ -267,7 +272,8 @@ class Reader {
     RETURN_IF_ERROR(number(rdma.rnr_retry, "rnr_retry"));
     RETURN_IF_ERROR(number(rdma.rnr_timer, "rnr_timer"));
     RETURN_IF_ERROR(number(rdma.path_mtu, "path_mtu"));
-    return number(rdma.rate_limit, "rate_limit");
+    RETURN_IF_ERROR(number(rdma.rate_limit, "rate_limit"));
+    return yes_or_no(rdma.ece, "ece");
   }
 
   Result<void> jobs(Plan& plan) {

@@ -27,6 +27,8 @@ void encode(Encoder& encoder, const RdmaSettings& rdma) {
   encoder.number(rdma.rnr_timer);
   encoder.number(rdma.path_mtu);
   encoder.number(rdma.rate_limit.bits_per_second());
+  // Only where it was changed, so that the hash of a plan without it is what it always was.
+  if (!rdma.ece) encoder.text("no ece");
 }
 
 void encode(Encoder& encoder, const TransportSettings& transport) {

@@ -36,6 +36,7 @@ Json rdma_json(const RdmaSettings& rdma) {
           {"rnr_retry", rdma.rnr_retry},
           {"rnr_timer", rdma.rnr_timer},
           {"path_mtu_bytes", rdma.path_mtu == 0 ? Json(nullptr) : Json(rdma.path_mtu)},
+          {"ece", rdma.ece},
           {"rate_limit_bits_per_second", rdma.rate_limit.bits_per_second() == 0
                                              ? Json(nullptr)
                                              : Json(rdma.rate_limit.bits_per_second())}};

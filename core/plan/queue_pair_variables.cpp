@@ -37,6 +37,8 @@ constexpr std::array kVariables = {
              [](RdmaSettings& rdma, std::uint32_t value) { rdma.ack_timeout = value; }},
     Variable{"NCCL_IB_RETRY_CNT", "retry_count", 0, 7,
              [](RdmaSettings& rdma, std::uint32_t value) { rdma.retry_count = value; }},
+    Variable{"NCCL_IB_ECE_ENABLE", "ece", 0, 1,
+             [](RdmaSettings& rdma, std::uint32_t value) { rdma.ece = value == 1; }},
 };
 
 const Variable* find(std::string_view name) {

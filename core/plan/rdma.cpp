@@ -31,6 +31,24 @@ Failure wrong(std::string what) {
   return fail(ErrorCode::unsupported, ErrorSource::config, "transport.kind: " + std::move(what));
 }
 
+// The device's own limit, where the drill asks for one.
+Result<void> check_rate_limit(const Inventory& host, const Nic& nic, BitRate wanted) {
+  if (wanted == BitRate{}) return {};
+  const RdmaPort& port = *nic.rdma;
+  const auto refuse = [&](const std::string& why) {
+    return fail(ErrorCode::unsupported, ErrorSource::config,
+                "transport.rate_limit: " + describe(host, nic) + ": " + port.device + why);
+  };
+  if (port.rate_limit_max == BitRate{})
+    return refuse(
+        " has no limit of its own for the rate of a queue pair (RC); leave rate_limit out, or let "
+        "the sender do it: a fault {kind: rate, mechanism: sender}");
+  if (wanted >= port.rate_limit_min && wanted <= port.rate_limit_max) return {};
+  return refuse(" limits a queue pair to " + format_bit_rate_exact(port.rate_limit_min) + " … " +
+                format_bit_rate_exact(port.rate_limit_max) + ", the drill asks for " +
+                format_bit_rate_exact(wanted));
+}
+
 /// What all NICs of a run must have in common, and who said so first.
 struct Common {
   std::optional<RdmaGid> gid;
@@ -104,7 +122,9 @@ Result<void> check_rdma(const Plan& plan) {
   for (const PlannedJob& job : plan.jobs) {
     for (const Binding& binding : job.bindings) {
       const Inventory& host = plan.hosts[binding.host.value];
-      RETURN_IF_ERROR(check_nic(host, host.nics[binding.nic.value], common));
+      const Nic& nic = host.nics[binding.nic.value];
+      RETURN_IF_ERROR(check_nic(host, nic, common));
+      RETURN_IF_ERROR(check_rate_limit(host, nic, plan.transport.rdma.rate_limit));
     }
   }
   return {};

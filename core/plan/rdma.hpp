@@ -37,6 +37,9 @@ struct RdmaPort {
   BitRate rate = {};      ///< zero: not known
   std::uint32_t mtu = 0;  ///< active path MTU, bytes
   std::vector<RdmaGid> gids;
+  /// What a queue pair's rate can be limited to by the device; both zero: it has no such limit.
+  BitRate rate_limit_min = {};
+  BitRate rate_limit_max = {};
 
   bool operator==(const RdmaPort&) const = default;
 };
@@ -49,7 +52,7 @@ inline constexpr std::size_t kGidsMax = 256;
 Result<RdmaGid> choose_gid(const Nic& nic);
 
 /// Every NIC that the plan uses has an active RDMA port with a GID, and all GIDs are of one kind
-/// and, on Ethernet, of one family.
+/// and, on Ethernet, of one family; a rate limit that the drill asks for is one that each can.
 Result<void> check_rdma(const Plan& plan);
 
 }  // namespace rehearsal::plan

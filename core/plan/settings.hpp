@@ -55,6 +55,9 @@ struct RdmaSettings {
   std::uint32_t rnr_timer = 12;  ///< code of the InfiniBand specification (12: 0.64 ms)
   std::uint32_t path_mtu = 0;    ///< bytes; 0: the smaller of both ports' active MTU
   BitRate rate_limit = {};       ///< of one queue pair, where the device can; zero: none
+  /// Enhanced connection establishment: both ends agree on the provider's own options, where both
+  /// providers know it.
+  bool ece = true;
 
   bool operator==(const RdmaSettings&) const = default;
 };

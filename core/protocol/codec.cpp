@@ -61,6 +61,14 @@ std::string_view message_name(Envelope::MessageCase message) {
       return "release";
     case Envelope::kFaultsOrder:
       return "faults_order";
+    case Envelope::kReachOrder:
+      return "reach_order";
+    case Envelope::kReachReport:
+      return "reach_report";
+    case Envelope::kReachRequest:
+      return "reach_request";
+    case Envelope::kReachReply:
+      return "reach_reply";
     case Envelope::kReserved:
       return "reserved";
     case Envelope::kPrepared:

@@ -192,6 +192,9 @@ void World::act(std::size_t i, coordination::AgentAction action) {
     ask_helper(i, *ask);
   } else if (auto* drop = std::get_if<coordination::DropHelper>(&action)) {
     drop_helper(i, drop->reason);
+  } else if (std::holds_alternative<coordination::TryReach>(action) ||
+             std::holds_alternative<coordination::EndReach>(action)) {
+    // Nobody asks it here: there are no addresses.
   } else if (auto* log = std::get_if<coordination::Log>(&action)) {
     log_.push_back("host" + std::to_string(i) + ": " + log->text);
   } else {

@@ -24,6 +24,13 @@ void expect_bytes_as_planned(const json& report) {
   EXPECT_EQ(report["transport"]["byte_source"], "completed");
 }
 
+TEST_F(Runs, WhoReachesWhomIsTriedOverQueuePairs) {
+  ASSERT_NO_FATAL_FAILURE(start(2));
+  int code = -1;
+  const std::string output = rehearse({"doctor", "--reach", "--transport", "rdma"}, code);
+  EXPECT_THAT(output, HasSubstr("2 of 2 ways between data NICs carry messages over rdma"));
+}
+
 TEST_F(Runs, TwoHostsPassWithTheBytesOfThePlan) {
   ASSERT_NO_FATAL_FAILURE(start(2));
   const std::uint64_t packets = device_counter(1, "sent_pkts");
@@ -33,6 +40,7 @@ TEST_F(Runs, TwoHostsPassWithTheBytesOfThePlan) {
   expect_bytes_as_planned(report);
   EXPECT_THAT(report["transport"]["bound"].dump(),
               HasSubstr("h1: rd1 port 1, GID 10.0.0.1 (RoCE v2), path MTU 4096"));
+  EXPECT_THAT(report["transport"]["bound"].dump(), HasSubstr("no ECE")) << "Soft-RoCE has none";
 
   // A packet of RoCE v2 has Ethernet, IPv4 and UDP headers, BTH and ICRC; the first and last of a
   // message have more. Clear-to-sends and acknowledgements come on top.

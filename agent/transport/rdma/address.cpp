@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "core/base/encoding.hpp"
@@ -11,7 +12,7 @@
 namespace rehearsal::rdma {
 namespace {
 
-constexpr std::uint64_t kVersion = 0x72646d6101;  // "rdma", 1
+constexpr std::uint64_t kVersion = 0x72646d6102;  // "rdma", 2
 constexpr std::uint64_t k24Bits = (1U << 24) - 1;
 constexpr std::uint64_t k32Bits = 0xffffffff;
 constexpr std::size_t kQueuePairsMax = 64;
@@ -51,6 +52,11 @@ std::string encode(const PeerAddress& address) {
   encoder.number(address.stride);
   encoder.number(address.remote_key);
   encoder.number(address.slots);
+  encoder.number(address.ece ? 1 : 0);
+  if (!address.ece) return encoder.take();
+  encoder.number(address.ece->vendor);
+  encoder.number(address.ece->options);
+  encoder.number(address.ece->mask);
   return encoder.take();
 }
 
@@ -77,8 +83,22 @@ Result<PeerAddress> decode_address(std::string_view bytes) {
   ASSIGN_OR_RETURN(address.stride, decoder.number());
   RETURN_IF_ERROR(take(decoder, address.remote_key, k32Bits, "the remote key"));
   RETURN_IF_ERROR(take(decoder, address.slots, k32Bits, "the slots"));
+  bool has_ece = false;
+  RETURN_IF_ERROR(take(decoder, has_ece, 1, "whether there is ECE"));
+  if (has_ece) {
+    Ece& ece = address.ece.emplace();
+    RETURN_IF_ERROR(take(decoder, ece.vendor, k32Bits, "the vendor of ECE"));
+    RETURN_IF_ERROR(take(decoder, ece.options, k32Bits, "the options of ECE"));
+    RETURN_IF_ERROR(take(decoder, ece.mask, k32Bits, "the mask of ECE"));
+  }
   if (decoder.remaining() != 0) return wrong("has bytes left over");
   return address;
+}
+
+std::string ece_text(const Ece& ece) {
+  char text[64] = "";
+  std::snprintf(text, sizeof text, "0x%x (vendor 0x%x)", ece.options, ece.vendor);
+  return text;
 }
 
 std::string gid_text(const GidBytes& gid) {

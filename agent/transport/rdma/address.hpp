@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,18 @@
 #include "core/base/result.hpp"
 
 namespace rehearsal::rdma {
+
+/// The provider's own options of a queue pair, as enhanced connection establishment carries them
+/// (ibv_ece); what they mean is the provider's affair.
+struct Ece {
+  std::uint32_t vendor = 0;  ///< IEEE OUI
+  std::uint32_t options = 0;
+  std::uint32_t mask = 0;
+
+  bool operator==(const Ece&) const = default;
+};
+/// "0x30000002 (vendor 0x15b3)".
+std::string ece_text(const Ece& ece);
 
 using GidBytes = std::array<std::uint8_t, 16>;
 
@@ -29,6 +42,8 @@ struct PeerAddress {
   std::uint64_t stride = 0;  ///< from slot to slot; 0: they share one place
   std::uint32_t remote_key = 0;
   std::uint32_t slots = 0;
+
+  std::optional<Ece> ece = {};  ///< what this end's queue pairs offer; nothing: they have none
 
   bool operator==(const PeerAddress&) const = default;
 };

@@ -21,6 +21,9 @@ struct Greeting {
   std::uint32_t size = 0;
   std::uint32_t heard_small = 0;  ///< 1: the sender has heard a short greeting
   std::uint32_t heard_full = 0;   ///< 1: … one of full path MTU
+  /// Of the receiving end: what its queue pairs reduced the sender's options to.
+  std::uint32_t has_ece = 0;
+  Ece ece = {};
 };
 inline constexpr std::uint32_t kGreetingSmall = 64;
 static_assert(sizeof(Greeting) <= kGreetingSmall);

@@ -38,7 +38,9 @@ void RdmaTransport::State::greet(Connection& connection, Instant now) noexcept {
                       .to = connection.peer.connection,
                       .size = small ? kGreetingSmall : full,
                       .heard_small = connection.heard_small ? 1U : 0U,
-                      .heard_full = connection.heard_full ? 1U : 0U},
+                      .heard_full = connection.heard_full ? 1U : 0U,
+                      .has_ece = connection.agreed ? 1U : 0U,
+                      .ece = connection.agreed.value_or(Ece{})},
                      connection.handle, connection.peer.greeter, connection.peer.greeter_key, now);
 }
 
@@ -53,6 +55,14 @@ void RdmaTransport::State::hear(PortInUse& used) noexcept {
 }
 
 void RdmaTransport::State::hear(Connection& connection, const Greeting& greeting) noexcept {
+  if (connection.outgoing && !connection.heard_ece) {
+    connection.heard_ece = true;
+    if (greeting.has_ece == 1) connection.answer = greeting.ece;
+    if (connection.awaits_ece && connection.phase == Phase::greeting) {
+      if (const auto made = answered_ece(connection); !made)
+        return fail_connection(connection, made.error().text());
+    }
+  }
   const bool full = greeting.size > kGreetingSmall;
   const bool news = full ? !connection.heard_full : !heard(connection);
   connection.heard_small |= !full;

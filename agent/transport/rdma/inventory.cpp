@@ -44,20 +44,23 @@ void take_gids(const fs::path& folder, HostPort& host) {
   }
 }
 
-std::uint32_t active_mtu(const VerbsApi& api, const std::string& device, std::uint32_t port) {
+/// What only verbs tell: the active MTU, and what the device can limit.
+void ask_device(const VerbsApi& api, plan::RdmaPort& port) {
   int count = 0;
   ibv_device** list = api.get_device_list(&count);
-  if (list == nullptr) return 0;
-  std::uint32_t mtu = 0;
+  if (list == nullptr) return;
   for (int i = 0; i < count; ++i) {
-    if (device != api.get_device_name(list[i])) continue;
+    if (port.device != api.get_device_name(list[i])) continue;
     const DeviceContext context(api, api.open_device(list[i]));
     ibv_port_attr attributes{};
-    if (context && api.query_port(context.get(), static_cast<std::uint8_t>(port), &attributes) == 0)
-      mtu = mtu_bytes(attributes.active_mtu);
+    if (!context) continue;
+    if (api.query_port(context.get(), static_cast<std::uint8_t>(port.port), &attributes) == 0)
+      port.mtu = mtu_bytes(attributes.active_mtu);
+    const RateLimits limits = rate_limits(api, context.get());
+    port.rate_limit_min = limits.min;
+    port.rate_limit_max = limits.max;
   }
   api.free_device_list(list);
-  return mtu;
 }
 
 HostPort describe(const fs::path& device, const std::string& number, const VerbsApi* verbs) {
@@ -75,7 +78,7 @@ HostPort describe(const fs::path& device, const std::string& number, const Verbs
   if (!port.ethernet)
     for (const std::string& interface : names_in(device / "device" / "net"))
       host.interfaces.push_back(interface);
-  if (verbs != nullptr) port.mtu = active_mtu(*verbs, port.device, port.port);
+  if (verbs != nullptr) ask_device(*verbs, port);
   return host;
 }
 

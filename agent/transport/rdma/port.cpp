@@ -28,6 +28,14 @@ bool set_nonblocking(int descriptor) {
   return flags >= 0 && ::fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0;
 }
 
+std::uint16_t two_bytes(const GidBytes& gid, std::size_t at) {
+  return static_cast<std::uint16_t>(gid[at] << 8 | gid[at + 1]);
+}
+// InfiniBand: what tells subnets apart, and the LID by which routers carry packets to another one
+// (FLID; zero: none), both within the subnet prefix, as NCCL reads them (src/transport/net_ib).
+std::uint16_t subnet_of(const GidBytes& gid) { return two_bytes(gid, 6); }
+std::uint16_t router_lid(const GidBytes& gid) { return two_bytes(gid, 4); }
+
 std::string_view state_text(ibv_port_state state) {
   switch (state) {
     case IBV_PORT_DOWN:
@@ -76,6 +84,16 @@ ibv_mtu mtu_constant(std::uint32_t bytes) {
 
 std::uint32_t mtu_bytes(ibv_mtu mtu) { return 128U << static_cast<std::uint32_t>(mtu); }
 
+RateLimits rate_limits(const VerbsApi& api, ibv_context* context) {
+  ibv_device_attr_ex device{};
+  if (api.query_device_ex(context, &device) != 0) return {};
+  const ibv_packet_pacing_caps& caps = device.packet_pacing_caps;
+  if ((caps.supported_qpts & (1U << IBV_QPT_RC)) == 0) return {};
+  constexpr std::uint64_t kBitsOfUnit = 1000;  // kbit/s
+  return {.min = BitRate{caps.qp_rate_limit_min * kBitsOfUnit},
+          .max = BitRate{caps.qp_rate_limit_max * kBitsOfUnit}};
+}
+
 Port::Port(const VerbsApi& api, const RdmaNic& nic, const RdmaOptions& options)
     : api_(api),
       nic_(nic),
@@ -94,6 +112,7 @@ Result<std::unique_ptr<Port>> Port::open(const VerbsApi& api, const RdmaNic& nic
   std::unique_ptr<Port> port(new Port(api, nic, options));
   RETURN_IF_ERROR(port->open_device());
   RETURN_IF_ERROR(port->look_at_port());
+  RETURN_IF_ERROR(port->check_rate_limit());
   ASSIGN_OR_RETURN(port->gid_index_, find_gid_index(port->folder_, nic.port, nic.gid));
   ASSIGN_OR_RETURN(port->gid_, parse_gid(nic.gid.address));
   RETURN_IF_ERROR(port->make_domain());
@@ -143,12 +162,28 @@ Result<void> Port::look_at_port() {
   }
   lid_ = port.lid;
   ethernet_ = port.link_layer == IBV_LINK_LAYER_ETHERNET;
+  needs_global_ = (port.flags & IBV_QPF_GRH_REQUIRED) != 0;
   active_mtu_ = mtu_bytes(port.active_mtu);
   path_mtu_ = settings_.path_mtu == 0 ? active_mtu_ : std::min(settings_.path_mtu, active_mtu_);
   // Some providers of compatible interfaces leave the size out.
   message_bytes_max_ = port.max_msg_sz == 0 ? std::uint64_t{1} << 30 : port.max_msg_sz;
   completions_max_ = static_cast<std::uint32_t>(std::max(device.max_cqe, 1));
   return {};
+}
+
+Result<void> Port::check_rate_limit() const {
+  const BitRate wanted = settings_.rate_limit;
+  if (wanted == BitRate{}) return {};
+  const RateLimits can = rate_limits(api_, context_.get());
+  if (can.max > BitRate{} && wanted >= can.min && wanted <= can.max) return {};
+  return fail(ErrorCode::unsupported, ErrorSource::transport,
+              "[REHEARSAL-RDMA-003] " + name_ +
+                  (can.max == BitRate{}
+                       ? ": the device takes no rate limit of a queue pair (RC)"
+                       : ": the device limits a queue pair to " + format_bit_rate_exact(can.min) +
+                             " … " + format_bit_rate_exact(can.max)) +
+                  ", the drill asks for " + format_bit_rate_exact(wanted) +
+                  "; right would be a drill without rate_limit");
 }
 
 Result<void> Port::make_domain() {
@@ -216,10 +251,12 @@ Result<QueuePair> Port::queue_pair(ibv_qp_type type, ibv_cq* queue, std::uint32_
 
 ibv_ah_attr Port::route_to(const PeerAddress& peer) const {
   ibv_ah_attr route{};
-  route.dlid = peer.lid;
+  const bool other_subnet = !ethernet_ && subnet_of(peer.gid) != subnet_of(gid_);
+  const std::uint16_t router = router_lid(peer.gid);
+  route.dlid = other_subnet && router != 0 ? router : peer.lid;
   route.sl = static_cast<std::uint8_t>(settings_.service_level);
   route.port_num = static_cast<std::uint8_t>(nic_.port);
-  route.is_global = ethernet_ ? 1 : 0;
+  route.is_global = ethernet_ || other_subnet || needs_global_ ? 1 : 0;
   std::memcpy(route.grh.dgid.raw, peer.gid.data(), peer.gid.size());
   route.grh.sgid_index = static_cast<std::uint8_t>(gid_index_);
   route.grh.flow_label = settings_.flow_label;

@@ -23,6 +23,13 @@ Result<std::uint32_t> find_gid_index(const std::filesystem::path& device, std::u
 ibv_mtu mtu_constant(std::uint32_t bytes);
 std::uint32_t mtu_bytes(ibv_mtu mtu);
 
+/// What the device can limit the rate of a reliable queue pair to; both zero: it cannot.
+struct RateLimits {
+  BitRate min = {};
+  BitRate max = {};
+};
+RateLimits rate_limits(const VerbsApi& api, ibv_context* context);
+
 /// A completion queue that several queue pairs share, and how many completions it still has room
 /// for: a queue that overflows is lost with all of them.
 struct SharedQueue {
@@ -69,6 +76,7 @@ class Port {
   Port(const VerbsApi& api, const RdmaNic& nic, const RdmaOptions& options);
   Result<void> open_device();
   Result<void> look_at_port();
+  Result<void> check_rate_limit() const;
   Result<void> make_domain();
   Failure refused(std::string_view what, int error) const;
 
@@ -81,6 +89,7 @@ class Port {
   std::uint32_t gid_index_ = 0;
   std::uint16_t lid_ = 0;
   bool ethernet_ = true;
+  bool needs_global_ = false;  ///< InfiniBand: the port wants a GRH whatever the subnet
   std::uint32_t active_mtu_ = 0;
   std::uint32_t path_mtu_ = 0;
   std::uint64_t message_bytes_max_ = 0;

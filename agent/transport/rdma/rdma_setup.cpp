@@ -112,6 +112,7 @@ Result<Connection*> RdmaTransport::State::add_connection(const replay::Connectio
   connection.own_proof = proof(options.token, spec.key, outgoing);
   connection.proof_of_peer = proof(options.token, spec.key, !outgoing);
   RETURN_IF_ERROR(make_pairs(connection));
+  ASSIGN_OR_RETURN(connection.offered, query_ece(connection));
   RETURN_IF_ERROR(outgoing ? make_send_memory(connection) : make_receive_memory(connection));
   RETURN_IF_ERROR(post_first_receives(connection));
   connection.phase = Phase::opened;
@@ -234,6 +235,7 @@ PeerAddress RdmaTransport::State::address_of(const Connection& connection) const
       connection.outgoing ? connection.clear_to_sends : connection.landing;
   address.memory = memory.address();
   address.remote_key = memory.remote_key;
+  address.ece = connection.offered;
   address.stride = connection.outgoing ? sizeof(ClearToSend) : connection.landing_stride;
   return address;
 }
@@ -266,9 +268,14 @@ Result<void> RdmaTransport::State::join(const replay::ConnectionSpec& spec,
   ASSIGN_OR_RETURN(connection.peer, decode_address(address));
   RETURN_IF_ERROR(check_peer(connection));
   ASSIGN_OR_RETURN(connection.handle, ports[connection.port].port->address_handle(connection.peer));
+  RETURN_IF_ERROR(join_with_ece(connection));
+  begin_greeting(connection);
+  return {};
+}
+
+Result<void> RdmaTransport::State::make_ready(Connection& connection) {
   for (std::size_t i = 0; i < connection.pairs.size(); ++i)
     RETURN_IF_ERROR(make_ready(connection, connection.pairs[i], connection.peer.queue_pairs[i]));
-  begin_greeting(connection);
   return {};
 }
 
@@ -327,14 +334,23 @@ Result<void> RdmaTransport::State::make_ready(Connection& connection, Pair& pair
                              IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
       error != 0)
     return refused("cannot move a queue pair to RTS", error);
-  if (settings.rate_limit.bits_per_second() == 0) return {};
+  return limit_rate(connection, pair);
+}
+
+Result<void> RdmaTransport::State::limit_rate(Connection& connection, Pair& pair) {
+  const BitRate wanted = options.settings.rate_limit;
+  if (wanted == BitRate{}) return {};
+  const Port& port = *ports[connection.port].port;
   ibv_qp_rate_limit_attr limit{};
-  limit.rate_limit = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(settings.rate_limit.bits_per_second() / 1000, ~0U));
-  if (const int error = api->modify_qp_rate_limit(pair.pair.get(), &limit); error != 0)
-    return refused("the device takes no rate limit; right would be a drill without rate_limit",
-                   error);
-  return {};
+  limit.rate_limit =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted.bits_per_second() / 1000, ~0U));
+  const int error = api->modify_qp_rate_limit(pair.pair.get(), &limit);
+  if (error == 0) return {};
+  return system_failure(ErrorSource::transport,
+                        "[REHEARSAL-RDMA-003] " + port.name() +
+                            ": the device takes no rate limit of " + format_bit_rate_exact(wanted) +
+                            "; right would be a drill without rate_limit",
+                        error);
 }
 
 replay::Capabilities RdmaTransport::capabilities() const {
@@ -354,7 +370,8 @@ std::vector<std::string> RdmaTransport::bound() const {
     const Port& port = *used.port;
     lines.push_back(port.name() + ", path MTU " + std::to_string(port.path_mtu()) + " (active " +
                     std::to_string(port.active_mtu()) + ")" +
-                    (used.port->memory().huge_pages() ? ", on huge pages" : ""));
+                    (used.port->memory().huge_pages() ? ", on huge pages" : "") + ", " +
+                    state_->ece_of(static_cast<std::size_t>(&used - state_->ports.data())));
   }
   return lines;
 }

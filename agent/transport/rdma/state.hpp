@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,6 +83,11 @@ struct Connection {
   std::uint64_t proof_of_peer = 0;
   std::uint64_t own_proof = 0;
   ibv_ah* handle = nullptr;
+  std::optional<Ece> offered;  // ECE that this end's queue pairs have
+  std::optional<Ece> agreed;   // receiving end: as reduced; sending end: as used
+  bool awaits_ece = false;     // sending end: its queue pairs wait for the receiver's answer
+  bool heard_ece = false;      // … which came before the address
+  std::optional<Ece> answer;
   bool heard_small = false;
   bool heard_full = false;
   bool peer_heard_small = false;
@@ -168,8 +174,17 @@ struct RdmaTransport::State {
   PeerAddress address_of(const Connection& connection) const;
   Result<void> join(const replay::ConnectionSpec& spec, const replay::Address& address);
   Result<void> check_peer(const Connection& connection) const;
+  Result<void> make_ready(Connection& connection);
   Result<void> make_ready(Connection& connection, Pair& pair, std::uint32_t peer_number);
+  Result<void> limit_rate(Connection& connection, Pair& pair);
   bool polls() const noexcept { return options.settings.completions == plan::CompletionMode::poll; }
+
+  // Enhanced connection establishment (ece.cpp).
+  Result<std::optional<Ece>> query_ece(Connection& connection);
+  Result<bool> set_ece(Connection& connection, const Ece& wanted);
+  Result<void> join_with_ece(Connection& connection);
+  Result<void> answered_ece(Connection& connection);
+  std::string ece_of(std::size_t port) const;
 
   // Greeting (greeting.cpp).
   void begin_greeting(Connection& connection) noexcept;

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <memory>
 
 namespace rehearsal::rdma {
@@ -13,6 +14,11 @@ template <typename Function>
 void take(void* library, const char* name, Function*& target, std::string& missing) {
   target = reinterpret_cast<Function*>(::dlsym(library, name));
   if (target == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(name);
+}
+
+template <typename Function>
+void take_if_there(void* library, const char* name, Function*& target) {
+  target = reinterpret_cast<Function*>(::dlsym(library, name));
 }
 
 // What the header has as inline functions over the context's own table.
@@ -28,6 +34,12 @@ void take_inline(VerbsApi& api) {
   };
   api.post_recv = [](ibv_qp* qp, ibv_recv_wr* request, ibv_recv_wr** bad) {
     return qp->context->ops.post_recv(qp, request, bad);
+  };
+  api.query_device_ex = [](ibv_context* context, ibv_device_attr_ex* device) {
+    verbs_context* extended = verbs_get_ctx_op(context, query_device_ex);
+    if (extended == nullptr) return EOPNOTSUPP;
+    *device = {};
+    return extended->query_device_ex(context, nullptr, device, sizeof *device);
   };
   api.modify_qp_rate_limit = [](ibv_qp* qp, ibv_qp_rate_limit_attr* limit) {
     return ibv_modify_qp_rate_limit(qp, limit);
@@ -75,6 +87,8 @@ Loaded load() {
   take(library, "ibv_destroy_ah", api.destroy_ah, missing);
   take(library, "ibv_get_async_event", api.get_async_event, missing);
   take(library, "ibv_ack_async_event", api.ack_async_event, missing);
+  take_if_there(library, "ibv_query_ece", api.query_ece);
+  take_if_there(library, "ibv_set_ece", api.set_ece);
   take_inline(api);
   return loaded;
 }

@@ -18,6 +18,8 @@ struct VerbsApi {
   ibv_context* (*open_device)(ibv_device*) = nullptr;
   int (*close_device)(ibv_context*) = nullptr;
   int (*query_device)(ibv_context*, ibv_device_attr*) = nullptr;
+  /// EOPNOTSUPP: the provider has only query_device.
+  int (*query_device_ex)(ibv_context*, ibv_device_attr_ex*) = nullptr;
   int (*query_port)(ibv_context*, std::uint8_t, ibv_port_attr*) = nullptr;
   int (*query_gid)(ibv_context*, std::uint8_t, int, ibv_gid*) = nullptr;
   ibv_pd* (*alloc_pd)(ibv_context*) = nullptr;
@@ -36,6 +38,9 @@ struct VerbsApi {
   int (*modify_qp)(ibv_qp*, ibv_qp_attr*, int) = nullptr;
   int (*modify_qp_rate_limit)(ibv_qp*, ibv_qp_rate_limit_attr*) = nullptr;
   int (*destroy_qp)(ibv_qp*) = nullptr;
+  /// Null where libibverbs is older than they are (rdma-core 31).
+  int (*query_ece)(ibv_qp*, ibv_ece*) = nullptr;
+  int (*set_ece)(ibv_qp*, ibv_ece*) = nullptr;
   ibv_ah* (*create_ah)(ibv_pd*, ibv_ah_attr*) = nullptr;
   int (*destroy_ah)(ibv_ah*) = nullptr;
   int (*post_send)(ibv_qp*, ibv_send_wr*, ibv_send_wr**) = nullptr;

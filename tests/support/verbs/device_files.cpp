@@ -1,5 +1,6 @@
 #include "tests/support/verbs/device_files.hpp"
 
+#include <cstdio>
 #include <fstream>
 
 namespace rehearsal::test {
@@ -20,6 +21,25 @@ void write_device_files(const fs::path& folder, std::uint32_t number) {
   for (const char* row : {"0", "1"}) {
     std::ofstream(port / "gid_attrs" / "types" / row) << "RoCE v2\n";
     std::ofstream(port / "gid_attrs" / "ndevs" / row) << "eth" << last << "\n";
+  }
+}
+
+void write_infiniband_files(const fs::path& folder, std::uint32_t number,
+                            std::uint64_t subnet_prefix) {
+  const fs::path port = folder / ("fake" + std::to_string(number)) / "ports" / "1";
+  std::ofstream(port / "link_layer") << "InfiniBand\n";
+  char gid[64] = "";
+  const auto group = [&](int shift) {
+    return static_cast<unsigned>(subnet_prefix >> shift & 0xffff);
+  };
+  std::snprintf(gid, sizeof gid, "%04x:%04x:%04x:%04x:0000:0000:0000:%04x", group(48), group(32),
+                group(16), group(0), number);
+  std::ofstream(port / "gids" / "0") << gid << "\n";
+  fs::remove(port / "gids" / "1");
+  // The kernel lists neither types nor interfaces of these.
+  for (const char* row : {"0", "1"}) {
+    fs::remove(port / "gid_attrs" / "types" / row);
+    fs::remove(port / "gid_attrs" / "ndevs" / row);
   }
 }
 

@@ -6,274 +6,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <deque>
-#include <set>
 
-#include "core/base/check.hpp"
-#include "tests/support/temporary_folder.hpp"
 #include "tests/support/verbs/device_files.hpp"
+#include "tests/support/verbs/fake_state.hpp"
 
 namespace rehearsal::test {
-namespace {
 
-constexpr std::uint32_t kDatagramHeader = 40;
-
-struct Device : ibv_device {
-  std::uint32_t number = 0;
-  bool down = false;
-  bool deaf = false;
-};
-struct Context : ibv_context {
-  std::deque<ibv_async_event> events;
-};
-struct Channel : ibv_comp_channel {
-  std::deque<ibv_cq*> ready;
-};
-struct Queue : ibv_cq {
-  std::deque<ibv_wc> entries;
-  bool notify = false;
-};
-struct Receive {
-  std::uint64_t id = 0;
-  std::optional<ibv_sge> place;
-};
-struct Handle : ibv_ah {
-  ibv_ah_attr route{};
-};
-struct Pair : ibv_qp {
-  ibv_qp_cap limits{};
-  std::deque<Receive> receives;
-  std::uint32_t peer = 0;
-  ibv_gid peer_gid{};
-  std::uint32_t sends_pending = 0;  // not completed, or completed without a completion
-  bool stuck = false;
-  std::vector<std::uint64_t> stuck_sends;  // wr_id
-};
-struct Send {
-  Pair* pair = nullptr;
-  ibv_send_wr request{};
-  std::optional<ibv_sge> place;
-  std::vector<std::byte> inlined;
-};
-
-void raise(int descriptor) {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = ::write(descriptor, &one, sizeof one);
-}
-bool take_one(int descriptor) {
-  std::uint64_t one = 0;
-  return ::read(descriptor, &one, sizeof one) == sizeof one;
-}
-
-}  // namespace
-
-struct FakeVerbs::State {
-  struct Fault {
-    int error = 0;
-    int skip = 0;
-  };
-
-  TemporaryFolder folder;
-  rdma::VerbsApi api;
-  std::vector<std::unique_ptr<Device>> devices;
-  std::map<std::string, Fault> faults;
-  std::map<std::string, std::size_t> calls;
-  std::size_t objects = 0;
-  std::set<Context*> contexts;
-  std::map<std::uint32_t, Pair*> pairs;
-  std::map<std::uint32_t, ibv_mr*> regions;  // by key
-  std::uint32_t next_number = 17;
-  std::uint32_t next_key = 1;
-  std::deque<Send> held;
-  bool holding = false;
-  std::uint32_t wire_bytes = ~0U;
-  bool repeats_refused = false;
-  std::optional<ibv_wc_status> next_status;
-  bool damage = false;
-
-  void fill_table();
-  /// Counts a call; true if it has to fail, with errno set.
-  bool fails(const char* verb);
-  Device& device_of(const Pair& pair) { return *static_cast<Device*>(pair.context->device); }
-  Device* device_at(const ibv_gid& gid);
-
-  void push(ibv_cq* queue, const ibv_wc& entry);
-  void flush(Pair& pair);
-  void perform(Send& send);
-  void perform_datagram(Send& send);
-  ibv_wc_status deliver(Send& send, Pair& peer);
-  void finish(Send& send, ibv_wc_status status);
-  std::size_t bytes(const Send& send) const { return send.place ? send.place->length : 0; }
-  const std::byte* data(const Send& send) const {
-    return send.inlined.empty() ? reinterpret_cast<const std::byte*>(send.place->addr)
-                                : send.inlined.data();
-  }
-  void report(std::uint32_t device, ibv_event_type type);
-};
+using namespace fake;
 
 namespace {
 
 FakeVerbs::State* current = nullptr;
-
-void must(bool condition, const char* what) { CHECK(condition, what); }
-
-}  // namespace
-
-bool FakeVerbs::State::fails(const char* verb) {
-  ++calls[verb];
-  const auto fault = faults.find(verb);
-  if (fault == faults.end()) return false;
-  if (fault->second.skip-- > 0) return false;
-  errno = fault->second.error;
-  faults.erase(fault);
-  return true;
-}
-
-Device* FakeVerbs::State::device_at(const ibv_gid& gid) {
-  for (const auto& device : devices)
-    if (gid.raw[10] == 0xff && gid.raw[15] == device->number) return device.get();
-  return nullptr;
-}
-
-void FakeVerbs::State::push(ibv_cq* queue, const ibv_wc& entry) {
-  auto* into = static_cast<Queue*>(queue);
-  must(into->entries.size() < static_cast<std::size_t>(into->cqe), "a completion queue overflows");
-  into->entries.push_back(entry);
-  if (!into->notify) return;
-  into->notify = false;
-  auto* channel = static_cast<Channel*>(into->channel);
-  channel->ready.push_back(into);
-  raise(channel->fd);
-}
-
-void FakeVerbs::State::flush(Pair& pair) {
-  pair.state = IBV_QPS_ERR;
-  for (const Receive& receive : pair.receives) {
-    ibv_wc entry{};
-    entry.wr_id = receive.id;
-    entry.status = IBV_WC_WR_FLUSH_ERR;
-    entry.qp_num = pair.qp_num;
-    push(pair.recv_cq, entry);
-  }
-  pair.receives.clear();
-  for (const std::uint64_t id : pair.stuck_sends) {
-    ibv_wc entry{};
-    entry.wr_id = id;
-    entry.status = IBV_WC_WR_FLUSH_ERR;
-    push(pair.send_cq, entry);
-  }
-  pair.sends_pending -= static_cast<std::uint32_t>(pair.stuck_sends.size());
-  pair.stuck_sends.clear();
-  pair.stuck = false;
-}
-
-void FakeVerbs::State::finish(Send& send, ibv_wc_status status) {
-  ibv_wc entry{};
-  entry.wr_id = send.request.wr_id;
-  entry.status = status;
-  entry.qp_num = send.pair->qp_num;
-  const bool signalled = (send.request.send_flags & IBV_SEND_SIGNALED) != 0;
-  if (signalled || status != IBV_WC_SUCCESS) {
-    push(send.pair->send_cq, entry);
-    send.pair->sends_pending = 0;  // what came before on this queue pair is done with it
-  }
-  if (status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR) flush(*send.pair);
-}
-
-ibv_wc_status FakeVerbs::State::deliver(Send& send, Pair& peer) {
-  const ibv_send_wr& request = send.request;
-  const bool writes =
-      request.opcode == IBV_WR_RDMA_WRITE || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-  const bool consumes = request.opcode != IBV_WR_RDMA_WRITE;
-  if (consumes && peer.receives.empty()) return IBV_WC_RNR_RETRY_EXC_ERR;
-  std::byte* target = nullptr;
-  if (writes && bytes(send) > 0) {
-    const auto region = regions.find(request.wr.rdma.rkey);
-    const std::uint64_t begin = request.wr.rdma.remote_addr;
-    if (region == regions.end()) return IBV_WC_REM_ACCESS_ERR;
-    const auto base = reinterpret_cast<std::uintptr_t>(region->second->addr);
-    if (begin < base || begin + bytes(send) > base + region->second->length)
-      return IBV_WC_REM_ACCESS_ERR;
-    target = reinterpret_cast<std::byte*>(begin);
-  } else if (!writes && bytes(send) > 0) {
-    const Receive& receive = peer.receives.front();
-    if (!receive.place || receive.place->length < bytes(send)) return IBV_WC_REM_INV_REQ_ERR;
-    target = reinterpret_cast<std::byte*>(receive.place->addr);
-  }
-  if (target != nullptr) {
-    std::memcpy(target, data(send), bytes(send));
-    if (damage && bytes(send) != 64) target[0] ^= std::byte{1}, damage = false;
-  }
-  if (!consumes) return IBV_WC_SUCCESS;
-  ibv_wc entry{};
-  entry.wr_id = peer.receives.front().id;
-  entry.status = IBV_WC_SUCCESS;
-  entry.opcode = writes ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV;
-  entry.byte_len = static_cast<std::uint32_t>(bytes(send));
-  entry.imm_data = request.imm_data;
-  entry.wc_flags = IBV_WC_WITH_IMM;
-  entry.qp_num = peer.qp_num;
-  peer.receives.pop_front();
-  push(peer.recv_cq, entry);
-  return IBV_WC_SUCCESS;
-}
-
-void FakeVerbs::State::perform_datagram(Send& send) {
-  send.pair->stuck |= repeats_refused && bytes(send) > wire_bytes;
-  if (send.pair->stuck) return send.pair->stuck_sends.push_back(send.request.wr_id);
-  const auto& to = send.request.wr.ud;
-  const ibv_gid gid = static_cast<Handle*>(to.ah)->route.grh.dgid;
-  const auto found = pairs.find(to.remote_qpn);
-  Device* target = device_at(gid);
-  const bool arrives = found != pairs.end() && target != nullptr && !target->down &&
-                       !target->deaf && !device_of(*send.pair).down &&
-                       &device_of(*found->second) == target && bytes(send) <= wire_bytes &&
-                       !found->second->receives.empty();
-  if (arrives) {
-    Pair& peer = *found->second;
-    const Receive receive = peer.receives.front();
-    peer.receives.pop_front();
-    must(receive.place->length >= bytes(send) + kDatagramHeader, "a datagram has room");
-    std::memcpy(reinterpret_cast<std::byte*>(receive.place->addr) + kDatagramHeader, data(send),
-                bytes(send));
-    ibv_wc entry{};
-    entry.wr_id = receive.id;
-    entry.byte_len = static_cast<std::uint32_t>(bytes(send) + kDatagramHeader);
-    push(peer.recv_cq, entry);
-  }
-  finish(send, IBV_WC_SUCCESS);
-}
-
-void FakeVerbs::State::perform(Send& send) {
-  if (!pairs.contains(send.pair->qp_num)) return;
-  if (send.pair->state == IBV_QPS_ERR) return finish(send, IBV_WC_WR_FLUSH_ERR);
-  if (send.pair->qp_type == IBV_QPT_UD) return perform_datagram(send);
-  if (next_status) {
-    const ibv_wc_status status = *next_status;
-    next_status.reset();
-    return finish(send, status);
-  }
-  const auto found = pairs.find(send.pair->peer);
-  const bool reachable = found != pairs.end() && found->second->state >= IBV_QPS_RTR &&
-                         found->second->state != IBV_QPS_ERR &&
-                         found->second->peer == send.pair->qp_num &&
-                         device_at(send.pair->peer_gid) == &device_of(*found->second) &&
-                         !device_of(*found->second).down && !device_of(*send.pair).down;
-  finish(send, reachable ? deliver(send, *found->second) : IBV_WC_RETRY_EXC_ERR);
-}
-
-void FakeVerbs::State::report(std::uint32_t device, ibv_event_type type) {
-  for (Context* context : contexts) {
-    if (static_cast<Device*>(context->device)->number != device) continue;
-    ibv_async_event event{};
-    event.event_type = type;
-    event.element.port_num = 1;
-    context->events.push_back(event);
-    raise(context->async_fd);
-  }
-}
-
-namespace {
 
 template <typename Object>
 Object* made(const char* verb) {
@@ -312,7 +55,12 @@ int query_port(ibv_context* context, std::uint8_t, ibv_port_attr* port) {
   port->state = static_cast<Device*>(context->device)->down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
   port->active_mtu = IBV_MTU_1024;
   port->max_msg_sz = 1U << 23;
-  port->link_layer = IBV_LINK_LAYER_ETHERNET;
+  const auto& device = *static_cast<Device*>(context->device);
+  port->link_layer = device.infiniband ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET;
+  if (!device.infiniband) return 0;
+  port->lid = static_cast<std::uint16_t>(kFirstLid + device.number);
+  port->sm_lid = 1;
+  port->flags = device.needs_grh ? IBV_QPF_GRH_REQUIRED : 0;
   return 0;
 }
 
@@ -391,6 +139,7 @@ ibv_qp* create_qp(ibv_pd* domain, ibv_qp_init_attr* wanted) {
   pair->state = IBV_QPS_RESET;
   pair->limits = wanted->cap;
   pair->qp_num = current->next_number++;
+  pair->ece = static_cast<Device*>(domain->context->device)->ece;
   current->pairs[pair->qp_num] = pair;
   return pair;
 }
@@ -399,11 +148,41 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* attributes, int mask) {
   if (current->fails("modify_qp")) return errno;
   auto* pair = static_cast<Pair*>(base);
   if ((mask & IBV_QP_DEST_QPN) != 0) pair->peer = attributes->dest_qp_num;
-  if ((mask & IBV_QP_AV) != 0) pair->peer_gid = attributes->ah_attr.grh.dgid;
+  if ((mask & IBV_QP_AV) != 0) pair->route = attributes->ah_attr;
   if (attributes->qp_state == IBV_QPS_ERR)
     current->flush(*pair);
   else
     pair->state = attributes->qp_state;
+  return 0;
+}
+
+int query_ece(ibv_qp* base, ibv_ece* ece) {
+  if (current->fails("query_ece")) return errno;
+  const auto& pair = *static_cast<Pair*>(base);
+  if (!pair.ece) return EOPNOTSUPP;
+  *ece = {.vendor_id = 0xfa4e, .options = *pair.ece, .comp_mask = 0};
+  return 0;
+}
+
+// As providers do: what they do not have is left out, and it is decided before the pair is ready.
+int set_ece(ibv_qp* base, ibv_ece* ece) {
+  if (current->fails("set_ece")) return errno;
+  auto& pair = *static_cast<Pair*>(base);
+  if (!pair.ece) return EOPNOTSUPP;
+  must(pair.state == IBV_QPS_INIT, "ECE is set in state INIT");
+  must(ece->vendor_id == 0xfa4e, "ECE of this vendor");
+  pair.ece = ece->options & *current->device_of(pair).ece;
+  return 0;
+}
+
+int query_device_ex(ibv_context* context, ibv_device_attr_ex* device) {
+  if (current->fails("query_device_ex")) return errno;
+  const auto& asked = *static_cast<Device*>(context->device);
+  *device = {};
+  if (asked.rate_max == 0) return 0;
+  device->packet_pacing_caps = {.qp_rate_limit_min = asked.rate_min,
+                                .qp_rate_limit_max = asked.rate_max,
+                                .supported_qpts = 1U << IBV_QPT_RC};
   return 0;
 }
 
@@ -509,9 +288,14 @@ void FakeVerbs::State::fill_table() {
   api.poll_cq = poll_cq;
   api.create_qp = create_qp;
   api.modify_qp = modify_qp;
-  api.modify_qp_rate_limit = [](ibv_qp*, ibv_qp_rate_limit_attr*) {
-    return current->fails("modify_qp_rate_limit") ? errno : 0;
+  api.modify_qp_rate_limit = [](ibv_qp* pair, ibv_qp_rate_limit_attr* limit) {
+    if (current->fails("modify_qp_rate_limit")) return errno;
+    static_cast<Pair*>(pair)->rate_limit = limit->rate_limit;
+    return 0;
   };
+  api.query_device_ex = query_device_ex;
+  api.query_ece = query_ece;
+  api.set_ece = set_ece;
   api.destroy_qp = destroy_qp;
   api.create_ah = create_ah;
   api.destroy_ah = [](ibv_ah* handle) { return released<Handle>("destroy_ah", handle); };
@@ -546,6 +330,47 @@ rdma::RdmaOptions FakeVerbs::options(std::uint32_t device) const {
       .nics = {rdma::RdmaNic{.device = "fake" + number, .gid = {.address = "10.0.0." + number}}},
       .token = "token",
       .devices = devices()};
+}
+
+void FakeVerbs::give_ece(std::uint32_t device, std::uint32_t options) {
+  state_->devices[device - 1]->ece = options;
+}
+void FakeVerbs::take_ece(std::uint32_t device) { state_->devices[device - 1]->ece.reset(); }
+void FakeVerbs::give_rate_limits(std::uint32_t device, std::uint32_t min, std::uint32_t max) {
+  state_->devices[device - 1]->rate_min = min;
+  state_->devices[device - 1]->rate_max = max;
+}
+void FakeVerbs::make_infiniband(std::uint32_t device, std::uint64_t subnet_prefix) {
+  state_->devices[device - 1]->infiniband = true;
+  write_infiniband_files(state_->folder.path(), device, subnet_prefix);
+}
+void FakeVerbs::require_grh(std::uint32_t device) { state_->devices[device - 1]->needs_grh = true; }
+void FakeVerbs::be_without_ece_functions() {
+  state_->api.query_ece = nullptr;
+  state_->api.set_ece = nullptr;
+}
+
+ibv_ah_attr FakeVerbs::last_route(std::uint32_t device) const {
+  ibv_ah_attr route{};
+  for (const auto& [number, pair] : state_->pairs)
+    if (state_->device_of(*pair).number == device && pair->qp_type == IBV_QPT_RC)
+      route = pair->route;
+  return route;
+}
+std::uint32_t FakeVerbs::last_rate_limit(std::uint32_t device) const {
+  std::uint32_t limit = 0;
+  for (const auto& [number, pair] : state_->pairs)
+    if (state_->device_of(*pair).number == device && pair->qp_type == IBV_QPT_RC)
+      limit = pair->rate_limit;
+  return limit;
+}
+std::vector<std::uint32_t> FakeVerbs::ece_in_use(std::uint32_t device) const {
+  std::vector<std::uint32_t> all;
+  for (const auto& [number, pair] : state_->pairs)
+    if (state_->device_of(*pair).number == device && pair->qp_type == IBV_QPT_RC &&
+        pair->state == IBV_QPS_RTS && pair->ece)
+      all.push_back(*pair->ece);
+  return all;
 }
 
 void FakeVerbs::fail(const std::string& verb, int error, int skip) {

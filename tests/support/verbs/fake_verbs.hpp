@@ -30,6 +30,26 @@ class FakeVerbs {
   /// Options of a transport on one of these devices (1 …).
   rdma::RdmaOptions options(std::uint32_t device) const;
 
+  // What the devices have beyond the least.
+  /// Enhanced connection establishment with these options (bits) of the provider.
+  void give_ece(std::uint32_t device, std::uint32_t options);
+  void take_ece(std::uint32_t device);
+  /// The rate of a reliable queue pair can be limited to this range, in kbit/s.
+  void give_rate_limits(std::uint32_t device, std::uint32_t min, std::uint32_t max);
+  /// The ports are of InfiniBand, of this subnet: LID 100 + n, a GID with that prefix, the subnet
+  /// manager at LID 1.
+  void make_infiniband(std::uint32_t device, std::uint64_t subnet_prefix = 0xfe80000000000000);
+  /// … and want a GRH even within their subnet.
+  void require_grh(std::uint32_t device);
+  /// The route that the queue pair made last of this device was given when it became ready.
+  ibv_ah_attr last_route(std::uint32_t device) const;
+  /// kbit/s that the last queue pair of this device was limited to; 0: to nothing.
+  std::uint32_t last_rate_limit(std::uint32_t device) const;
+  /// The options in use by the queue pairs of this device that are ready to send.
+  std::vector<std::uint32_t> ece_in_use(std::uint32_t device) const;
+  /// Takes the functions away, as where libibverbs is older than they are.
+  void be_without_ece_functions();
+
   // What goes wrong.
   /// The call of this verb ("create_qp") after `skip` more fails with `error`, once.
   void fail(const std::string& verb, int error, int skip = 0);

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "agent/host/nic_counters.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rehearsal::agent {
@@ -71,6 +72,54 @@ TEST_F(WireSamplerTest, WhatACounterRoseByIsInItsSeries) {
   EXPECT_EQ(wire[1]->sent.total(), 1000U) << "all from start to stop";
   EXPECT_EQ(wire[1]->received.total(), 0U);
   EXPECT_GE(wire[1]->sent.bin, Duration{1ms});
+}
+
+// The files of a port as mlx5 shows them: counters of the InfiniBand architecture, data in words of
+// four bytes, beside hardware counters that count packets only.
+TEST_F(WireSamplerTest, WordsOfAPortBecomeBytes) {
+  count(5);
+  const std::string port = "rdma/mlx5_0/ports/1/";
+  for (const char* file :
+       {"port_xmit_packets", "port_rcv_packets", "unicast_xmit_packets", "port_xmit_wait",
+        "symbol_error", "link_downed", "port_rcv_errors", "VL15_dropped"})
+    write(port + "counters/" + file, "0\n");
+  for (const char* file : {"out_of_sequence", "packet_seq_err", "np_cnp_sent", "lifespan"})
+    write(port + "hw_counters/" + file, "10\n");
+  // Over 2^32, as on a port that is up for a while.
+  write(port + "counters/port_xmit_data", "1099511627776\n");
+  write(port + "counters/port_rcv_data", "2199023255552\n");
+  auto sampler =
+      WireSampler::start({find_wire_counters(nic(true), plan::TransportKind::rdma, folders())});
+  std::ofstream(folder_.path() / port / "counters/port_xmit_data", std::ios::in | std::ios::out)
+      << "1099511628776\n";
+  std::ofstream(folder_.path() / port / "counters/port_rcv_data", std::ios::in | std::ios::out)
+      << "2199023255553\n";
+  const auto wire = sampler->stop();
+  ASSERT_TRUE(wire.at(0));
+  EXPECT_EQ(wire[0]->sent_source, "port_xmit_data");
+  EXPECT_EQ(wire[0]->received_source, "port_rcv_data");
+  EXPECT_EQ(wire[0]->sent.total(), 4000U);
+  EXPECT_EQ(wire[0]->received.total(), 4U);
+}
+
+TEST_F(WireSamplerTest, CountersOfADeviceAreGivenAsItCountsThem) {
+  count(5);
+  const std::string port = "rdma/mlx5_0/ports/1/";
+  write(port + "counters/port_xmit_data", "100\n");
+  write(port + "hw_counters/out_of_sequence", "3\n");
+  write(port + "hw_counters/lifespan", "10\n");
+  const auto read = [&] {
+    return read_nic_counts({nic(true)}, Instant{1s}, folders().network, folders().rdma);
+  };
+  const NicCounts before = read();
+  write(port + "counters/port_xmit_data", "350\n");
+  write(port + "hw_counters/lifespan", "12\n");
+  measure::AgentMeasurements measurements;
+  measurements.nics = {{.nic = NicIndex{0}}};
+  add_nic_counts(before, read(), measurements);
+  ASSERT_EQ(measurements.nics[0].device_counters.size(), 1U) << "what stood still is left out";
+  EXPECT_EQ(measurements.nics[0].device_counters[0].name, "port_xmit_data");
+  EXPECT_EQ(measurements.nics[0].device_counters[0].rise, 250U) << "words, as the name says";
 }
 
 TEST_F(WireSamplerTest, WithNothingToReadThereIsNothing) {

@@ -28,13 +28,14 @@ TEST(Permissions, AnAgentAnswersCommandsAndGivesNone) {
   EXPECT_THAT(allowed(Peer::agent),
               UnorderedElementsAre("heartbeat", "clock_probe", "reserved", "prepared", "connected",
                                    "step_done", "progress", "results", "failed", "stopped",
-                                   "released", "host_faults"));
+                                   "released", "host_faults", "reach_report"));
 }
 
 TEST(Permissions, AnOperatorAsksAndSpeaksForNoAgent) {
-  EXPECT_THAT(allowed(Peer::person),
-              UnorderedElementsAre("heartbeat", "profile_part", "plan_request", "run_request",
-                                   "status_request", "stop_request", "faults_request"));
+  EXPECT_THAT(
+      allowed(Peer::person),
+      UnorderedElementsAre("heartbeat", "profile_part", "plan_request", "run_request",
+                           "status_request", "stop_request", "faults_request", "reach_request"));
 }
 
 }  // namespace

@@ -86,12 +86,16 @@ TEST(PlanCodec, ReadsBackTheSettingsOfRdma) {
                              .rnr_retry = 2,
                              .rnr_timer = 3,
                              .path_mtu = 512,
-                             .rate_limit = BitRate{5'000'000}}};
+                             .rate_limit = BitRate{5'000'000},
+                             .ece = false}};
   const auto read = decode(encode(plan));
   ASSERT_TRUE(read) << read.error().text();
   EXPECT_EQ(read->transport, plan.transport);
   const std::string hash = plan_hash(plan);
   EXPECT_EQ(plan_hash(*read), hash);
+  plan.transport.rdma.ece = true;
+  EXPECT_NE(plan_hash(plan), hash);
+  plan.transport.rdma.ece = false;
   plan.transport.rdma.flow_label = 98;
   EXPECT_NE(plan_hash(plan), hash);
 }
@@ -116,7 +120,7 @@ TEST(PlanCodec, OtherVersionsAndOtherBytesAreNamed) {
                   .message,
               HasSubstr("this is no plan"));
   bytes[15] = 9;
-  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 3"));
+  EXPECT_THAT(decode(bytes).error().message, HasSubstr("version 9; this program reads 4"));
 }
 
 TEST(PlanCodec, ChecksWhatPlanningWouldHaveChecked) {

@@ -23,7 +23,7 @@ TEST(QueuePairVariables, AreSettingsOfTheTransportAndNeedNoNode) {
   const auto read = drill("{kind: rdma}",
                           "{NCCL_IB_QPS_PER_CONNECTION: 4, NCCL_IB_SPLIT_DATA_ON_QPS: 1, "
                           "NCCL_IB_TC: 106, NCCL_IB_SL: 3, NCCL_IB_TIMEOUT: 22, "
-                          "NCCL_IB_RETRY_CNT: \"5\"}");
+                          "NCCL_IB_RETRY_CNT: \"5\", NCCL_IB_ECE_ENABLE: 0}");
   ASSERT_TRUE(read) << read.error().text();
   RdmaSettings expected;
   expected.queue_pairs = 4;
@@ -32,12 +32,16 @@ TEST(QueuePairVariables, AreSettingsOfTheTransportAndNeedNoNode) {
   expected.service_level = 3;
   expected.ack_timeout = 22;
   expected.retry_count = 5;
+  expected.ece = false;
   EXPECT_EQ(read->transport.rdma, expected);
   EXPECT_EQ(read->forced, ForcedChoices{});
 }
 
 TEST(QueuePairVariables, WrittenTwiceTheyMustAgree) {
   EXPECT_TRUE(drill("{kind: rdma, queue_pairs: 2}", "{NCCL_IB_QPS_PER_CONNECTION: 2}"));
+  EXPECT_TRUE(drill("{kind: rdma, ece: false}", "{NCCL_IB_ECE_ENABLE: 0}"));
+  EXPECT_THAT(failure("{kind: rdma, ece: true}", "{NCCL_IB_ECE_ENABLE: 0}"),
+              HasSubstr("says something else than transport.ece"));
   EXPECT_THAT(failure("{kind: rdma, queue_pairs: 2}", "{NCCL_IB_QPS_PER_CONNECTION: 4}"),
               HasSubstr("drill.yaml:4:50: collectives.nccl.NCCL_IB_QPS_PER_CONNECTION: says "
                         "something else than transport.queue_pairs; say it once"));

@@ -47,6 +47,24 @@ TEST(ChooseGidTest, APortMustBeThereAndActive) {
   EXPECT_THAT(choose_gid(down).error().text(), HasSubstr("no RDMA port"));
 }
 
+Plan two_hosts(Nic first, Nic second);
+
+TEST(CheckRdmaTest, ARateLimitNeedsADeviceThatHasIt) {
+  Plan plan = two_hosts(nic("10.0.0.1", {kV2}), nic("10.0.0.1", {kV2}));
+  plan.transport.rdma.rate_limit = BitRate{1'000'000'000};
+  EXPECT_THAT(check_rdma(plan).error().text(),
+              HasSubstr("transport.rate_limit: host 'h1', NIC eth2: mlx5_0 has no limit"));
+  EXPECT_THAT(check_rdma(plan).error().text(), HasSubstr("mechanism: sender"));
+  for (Inventory& host : plan.hosts) {
+    host.nics[0].rdma->rate_limit_min = BitRate{1'000'000};
+    host.nics[0].rdma->rate_limit_max = BitRate{100'000'000'000};
+  }
+  EXPECT_TRUE(check_rdma(plan));
+  plan.hosts[1].nics[0].rdma->rate_limit_max = BitRate{100'000'000};
+  EXPECT_THAT(check_rdma(plan).error().text(), HasSubstr("host 'h2', NIC eth2: mlx5_0 limits a "
+                                                         "queue pair to 1Mbit/s … 100Mbit/s"));
+}
+
 Plan two_hosts(Nic first, Nic second) {
   Plan plan;
   plan.hosts = {{.host = "h1", .nics = {std::move(first)}},
@@ -77,7 +95,7 @@ TEST(RdmaDrillTest, ReadsAllSettings) {
       "  kind: rdma\n  operation: send\n  queue_pairs: 4\n  completions: event\n"
       "  traffic_class: 106\n  service_level: 3\n  hop_limit: 64\n  flow_label: 12\n"
       "  ack_timeout: 18\n  retry_count: 6\n  rnr_retry: 5\n  rnr_timer: 14\n  path_mtu: 1024B\n"
-      "  rate_limit: 10Gbit/s\n  verify_payload: true\n");
+      "  ece: false\n  rate_limit: 10Gbit/s\n  verify_payload: true\n");
   ASSERT_TRUE(drill) << drill.error().text();
   const RdmaSettings expected{.operation = RdmaOperation::send,
                               .queue_pairs = 4,
@@ -91,7 +109,8 @@ TEST(RdmaDrillTest, ReadsAllSettings) {
                               .rnr_retry = 5,
                               .rnr_timer = 14,
                               .path_mtu = 1024,
-                              .rate_limit = BitRate{10'000'000'000}};
+                              .rate_limit = BitRate{10'000'000'000},
+                              .ece = false};
   EXPECT_EQ(drill->transport.rdma, expected);
   EXPECT_EQ(drill->transport.kind, TransportKind::rdma);
   EXPECT_TRUE(drill->transport.verify_payload);

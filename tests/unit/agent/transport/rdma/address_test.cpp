@@ -19,7 +19,8 @@ PeerAddress sample() {
           .memory = 0x7f0012345678,
           .stride = 1 << 20,
           .remote_key = 0xfedc,
-          .slots = 8};
+          .slots = 8,
+          .ece = Ece{.vendor = 0x15b3, .options = 0x30000002, .mask = 1}};
 }
 
 TEST(RdmaAddressTest, ReadsWhatItWrote) {
