@@ -95,8 +95,9 @@ Qdisc qdisc_of(const tcmsg& head, const netlink::Attributes& attributes) {
 }  // namespace
 
 Result<KernelNetwork> KernelNetwork::open() {
-  ASSIGN_OR_RETURN(netlink::Socket socket, netlink::Socket::open());
-  return KernelNetwork(std::move(socket));
+  ASSIGN_OR_RETURN(netlink::Socket socket, netlink::Socket::open(NETLINK_ROUTE));
+  ASSIGN_OR_RETURN(FlowControlPort flow_control, FlowControlPort::open());
+  return KernelNetwork(std::move(socket), std::move(flow_control));
 }
 
 Result<LinkTable> KernelNetwork::links() {
@@ -132,6 +133,7 @@ Result<InterfaceState> KernelNetwork::read(std::uint32_t interface_index) {
   state.index = interface_index;
   RETURN_IF_ERROR(read_link(state));
   RETURN_IF_ERROR(read_qdiscs(state));
+  ASSIGN_OR_RETURN(state.flow_control, flow_control_.read(interface_index));
   RETURN_IF_ERROR(read_what_a_link_loses(state));
   return state;
 }
@@ -193,6 +195,9 @@ Result<void> KernelNetwork::change(std::uint32_t interface_index, const fault::A
   }
   if (const auto* link = std::get_if<fault::SetLink>(&act)) {
     return set_link(interface_index, link->up);
+  }
+  if (const auto* set = std::get_if<fault::SetFlowControl>(&act)) {
+    return flow_control_.set(interface_index, set->setting);
   }
   return set_mtu(interface_index, std::get<fault::SetMtu>(act).mtu_bytes);
 }

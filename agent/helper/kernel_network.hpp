@@ -1,11 +1,13 @@
 #pragma once
 
+#include "agent/helper/flow_control.hpp"
 #include "agent/helper/netlink.hpp"
 #include "core/fault/ports.hpp"
 
 namespace rehearsal::agent {
 
-/// The network of the namespace that this process runs in, over rtnetlink. Changing it takes
+/// The network of the namespace that this process runs in, over rtnetlink and
+/// the family `ethtool`. Changing it takes
 /// CAP_NET_ADMIN.
 class KernelNetwork final : public fault::KernelPort {
  public:
@@ -16,7 +18,8 @@ class KernelNetwork final : public fault::KernelPort {
   Result<void> change(std::uint32_t interface_index, const fault::Act& act) override;
 
  private:
-  explicit KernelNetwork(netlink::Socket socket) : socket_(std::move(socket)) {}
+  KernelNetwork(netlink::Socket socket, FlowControlPort flow_control)
+      : socket_(std::move(socket)), flow_control_(std::move(flow_control)) {}
 
   Result<void> add_default_routes(int family, fault::LinkTable& table);
   Result<void> read_link(fault::InterfaceState& state);
@@ -28,6 +31,7 @@ class KernelNetwork final : public fault::KernelPort {
   Result<void> set_mtu(std::uint32_t interface_index, std::uint32_t mtu_bytes);
 
   netlink::Socket socket_;
+  FlowControlPort flow_control_;
 };
 
 }  // namespace rehearsal::agent

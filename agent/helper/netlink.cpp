@@ -96,8 +96,8 @@ std::string Attributes::text(std::uint16_t attribute) const {
   return std::string(text.substr(0, text.find('\0')));
 }
 
-Result<Socket> Socket::open() {
-  Socket opened(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+Result<Socket> Socket::open(int protocol) {
+  Socket opened(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
   const sockaddr_nl address{.nl_family = AF_NETLINK, .nl_pad = 0, .nl_pid = 0, .nl_groups = 0};
   const timeval patience{.tv_sec = kAnswerSeconds, .tv_usec = 0};
   const int on = 1;

@@ -81,10 +81,11 @@ Attributes attributes_of(std::string_view body) {
   return Attributes(body.size() < kHead ? std::string_view{} : body.substr(kHead));
 }
 
-/// A conversation with the kernel's NETLINK_ROUTE; every call waits for the kernel's answer.
+/// A conversation with the kernel; every call waits for the kernel's answer.
 class Socket {
  public:
-  static Result<Socket> open();
+  /// `protocol`: NETLINK_ROUTE, NETLINK_GENERIC.
+  static Result<Socket> open(int protocol);
   Socket(Socket&& other) noexcept;
   Socket& operator=(Socket&& other) noexcept;
   ~Socket();

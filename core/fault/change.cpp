@@ -82,6 +82,41 @@ Result<Change> plan_mtu(const SmallerMtu& smaller, const InterfaceState& before)
                 .undo = SetMtu{before.mtu_bytes}};
 }
 
+std::string text_of(const FlowControl& setting) {
+  const auto word = [](bool on) { return on ? "on" : "off"; };
+  return std::string("heeding ") + word(setting.heeds) + ", sending " + word(setting.sends) +
+         ", negotiation " + word(setting.negotiated);
+}
+
+Result<Change> plan_flow_control(const KernelFault& fault, const InterfaceState& before) {
+  if (!before.flow_control) {
+    return fail(ErrorCode::unsupported, ErrorSource::host,
+                "the driver of " + fault.interface + " has no setting for pause frames");
+  }
+  const bool on = std::get<PauseFrames>(fault.effect).on;
+  FlowControl wanted = *before.flow_control;
+  if (fault.direction != Direction::sent) wanted.heeds = on;
+  if (fault.direction != Direction::received) wanted.sends = on;
+  if (wanted == *before.flow_control) {
+    return refuse("the pause frames of " + fault.interface + " are so already (" + text_of(wanted) +
+                  ")");
+  }
+  wanted.negotiated = false;  // else it is the link partner's to say
+  return Change{.interface_index = before.index,
+                .interface = before.name,
+                .act = SetFlowControl{wanted},
+                .undo = SetFlowControl{*before.flow_control}};
+}
+
+Finding find_flow_control(const Change& change, const SetFlowControl& set,
+                          const InterfaceState& present) {
+  if (!present.flow_control) return {Standing::foreign, "its driver has no such setting any more"};
+  if (*present.flow_control == set.setting) return {Standing::ours, {}};
+  const auto* undo = std::get_if<SetFlowControl>(&change.undo);
+  if (undo != nullptr && *present.flow_control == undo->setting) return {Standing::untouched, {}};
+  return {Standing::foreign, "its pause frames are now: " + text_of(*present.flow_control)};
+}
+
 Finding find_root(const SetRoot& set, const InterfaceState& present, const std::string& left) {
   const Qdisc* root = present.root();
   if (root == nullptr || root->is_default()) return {Standing::untouched, {}};
@@ -119,6 +154,8 @@ std::string_view to_string(Target target) {
       return "link";
     case Target::mtu:
       return "mtu";
+    case Target::flow_control:
+      return "flow control";
   }
   return "?";
 }
@@ -126,12 +163,14 @@ std::string_view to_string(Target target) {
 Target target_of(const Effect& effect) {
   if (std::holds_alternative<LinkDown>(effect)) return Target::link;
   if (std::holds_alternative<SmallerMtu>(effect)) return Target::mtu;
+  if (std::holds_alternative<PauseFrames>(effect)) return Target::flow_control;
   return Target::root_qdisc;
 }
 
 Target Change::target() const {
   if (std::holds_alternative<SetLink>(act)) return Target::link;
   if (std::holds_alternative<SetMtu>(act)) return Target::mtu;
+  if (std::holds_alternative<SetFlowControl>(act)) return Target::flow_control;
   return Target::root_qdisc;
 }
 
@@ -143,16 +182,39 @@ Result<Change> plan_change(const KernelFault& fault, const InterfaceState& befor
       return plan_root(fault, before, handle);
     case Target::link:
       return plan_link(fault, before);
+    case Target::flow_control:
+      return plan_flow_control(fault, before);
     case Target::mtu:
       break;
   }
   return plan_mtu(std::get<SmallerMtu>(fault.effect), before);
 }
 
+Qdisc default_root() {
+  return {.kind = "noqueue", .handle = 0, .parent = kRootParent, .options = {}, .settings = {}};
+}
+
+void apply_act(InterfaceState& state, const Act& act, const std::string& kind) {
+  std::visit(Overloaded{[&](const SetRoot& set) {
+                          state.qdiscs = {{.kind = kind,
+                                           .handle = set.handle,
+                                           .parent = kRootParent,
+                                           .options = "as set",
+                                           .settings = set.settings}};
+                        },
+                        [&](const RemoveRoot&) { state.qdiscs = {default_root()}; },
+                        [&](const SetLink& set) { state.is_up = set.up; },
+                        [&](const SetMtu& set) { state.mtu_bytes = set.mtu_bytes; },
+                        [&](const SetFlowControl& set) { state.flow_control = set.setting; }},
+             act);
+}
+
 Finding find(const Change& change, const InterfaceState& before, const InterfaceState& present,
              const std::string& left) {
   if (const auto* link = std::get_if<SetLink>(&change.act)) return find_link(*link, present);
   if (const auto* mtu = std::get_if<SetMtu>(&change.act)) return find_mtu(*mtu, before, present);
+  if (const auto* set = std::get_if<SetFlowControl>(&change.act))
+    return find_flow_control(change, *set, present);
   const auto* root = std::get_if<SetRoot>(&change.act);
   CHECK(root != nullptr, "a change sets something");
   return find_root(*root, present, left);
@@ -171,6 +233,9 @@ std::string describe(const Change& change, const Act& act) {
           [&](const SetLink& set) { return "set the link" + where + (set.up ? " up" : " down"); },
           [&](const SetMtu& set) {
             return "set the mtu" + where + " to " + std::to_string(set.mtu_bytes);
+          },
+          [&](const SetFlowControl& set) {
+            return "set the pause frames" + where + " to: " + text_of(set.setting);
           }},
       act);
 }

@@ -11,7 +11,7 @@
 namespace rehearsal::fault {
 
 /// The one thing a fault changes of an interface; no two faults may change the same.
-enum class Target : std::uint8_t { root_qdisc, link, mtu };
+enum class Target : std::uint8_t { root_qdisc, link, mtu, flow_control };
 std::string_view to_string(Target target);
 
 struct SetRoot {
@@ -36,7 +36,12 @@ struct SetMtu {
   bool operator==(const SetMtu&) const = default;
 };
 
-using Act = std::variant<SetRoot, RemoveRoot, SetLink, SetMtu>;
+struct SetFlowControl {
+  FlowControl setting;
+  bool operator==(const SetFlowControl&) const = default;
+};
+
+using Act = std::variant<SetRoot, RemoveRoot, SetLink, SetMtu, SetFlowControl>;
 
 /// What will be done to an interface and what will undo it: both are in the journal before the
 /// first is done.
@@ -57,6 +62,12 @@ Target target_of(const Effect& effect);
 /// that do not outlive the link.
 Result<Change> plan_change(const KernelFault& fault, const InterfaceState& before,
                            std::uint32_t handle);
+
+/// What an interface is after an act, as far as it can be told without a kernel: for kernels of
+/// tests and of the simulation. A new root is of `kind` and has some options.
+void apply_act(InterfaceState& state, const Act& act, const std::string& kind);
+/// The root of an interface that nobody touched.
+Qdisc default_root();
 
 /// Who made what is there now.
 enum class Standing : std::uint8_t {

@@ -28,6 +28,8 @@ std::string level_text(Kind kind, const Level& level) {
     case Kind::blackhole:
     case Kind::pause:
     case Kind::crash:
+    case Kind::flow_control:
+      return level.pause_frames ? "on" : "off";
     case Kind::link_down:
       return {};
   }
@@ -70,6 +72,8 @@ std::string_view to_string(Kind kind) {
       return "incast";
     case Kind::background:
       return "background";
+    case Kind::flow_control:
+      return "flow_control";
   }
   return "unknown";
 }

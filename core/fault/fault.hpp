@@ -27,10 +27,11 @@ enum class Kind : std::uint8_t {
   corrupt,
   link_down,
   mtu,
-  incast,      ///< many hosts send to one at once
-  background,  ///< flows to or from a NIC take a part of it
+  incast,        ///< many hosts send to one at once
+  background,    ///< flows to or from a NIC take a part of it
+  flow_control,  ///< a NIC sends or heeds pause frames otherwise than it should; only the kernel
 };
-inline constexpr Kind kKindLast = Kind::background;
+inline constexpr Kind kKindLast = Kind::flow_control;
 std::string_view to_string(Kind kind);
 
 /// Acts on messages of a NIC.
@@ -38,9 +39,11 @@ constexpr bool is_of_messages(Kind kind) { return kind <= Kind::blackhole; }
 /// Acts on what a rank computes.
 constexpr bool is_of_compute(Kind kind) { return kind == Kind::straggler || kind == Kind::pause; }
 /// Only the kernel can do it.
-constexpr bool is_of_kernel(Kind kind) { return kind >= Kind::duplicate && kind <= Kind::mtu; }
+constexpr bool is_of_kernel(Kind kind) {
+  return (kind >= Kind::duplicate && kind <= Kind::mtu) || kind == Kind::flow_control;
+}
 /// Makes traffic of its own, beside that of the jobs.
-constexpr bool makes_traffic(Kind kind) { return kind >= Kind::incast; }
+constexpr bool makes_traffic(Kind kind) { return kind == Kind::incast || kind == Kind::background; }
 
 /// Bounds of what a drill may ask for.
 inline constexpr std::size_t kLevelsMax = 64;
@@ -50,12 +53,13 @@ inline constexpr Duration kDelayMax = std::chrono::seconds{60};
 /// How bad it is. A fault has one level, or several that follow one another in equal parts of its
 /// time; which member counts is for its kind to say, the others are zero.
 struct Level {
-  Fraction rate = {};     ///< rate: what is left of it; of traffic: so much of `of`
-  Duration delay{0};      ///< delay: of each message
-  Fraction share = {};    ///< loss, duplicate, reorder, corrupt: of messages
-  Fraction compute = {};  ///< straggler: of the planned time
-  std::uint32_t mtu = 0;  ///< mtu: bytes
-  BitRate traffic = {};   ///< of traffic, instead of `rate`; both zero: as fast as it goes
+  Fraction rate = {};         ///< rate: what is left of it; of traffic: so much of `of`
+  Duration delay{0};          ///< delay: of each message
+  Fraction share = {};        ///< loss, duplicate, reorder, corrupt: of messages
+  Fraction compute = {};      ///< straggler: of the planned time
+  std::uint32_t mtu = 0;      ///< mtu: bytes
+  BitRate traffic = {};       ///< of traffic, instead of `rate`; both zero: as fast as it goes
+  bool pause_frames = false;  ///< flow_control: whether there are any
 
   bool operator==(const Level&) const = default;
 };

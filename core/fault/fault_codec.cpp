@@ -12,9 +12,16 @@ constexpr std::size_t kOptionsMax = 4096;
 constexpr std::size_t kQdiscBytesLeast = 5;
 
 // Numbers in files and messages: never reused, new ones at the end.
-enum class EffectTag : std::uint8_t { rate = 1, impairment, blackhole, link_down, mtu };
+enum class EffectTag : std::uint8_t {
+  rate = 1,
+  impairment,
+  blackhole,
+  link_down,
+  mtu,
+  pause_frames
+};
 enum class SettingsTag : std::uint8_t { other = 0, rate, impairment, drop_all };
-enum class ActTag : std::uint8_t { set_root = 1, remove_root, set_link, set_mtu };
+enum class ActTag : std::uint8_t { set_root = 1, remove_root, set_link, set_mtu, set_flow_control };
 
 template <typename Tag>
 void put(Encoder& to, Tag tag) {
@@ -70,6 +77,10 @@ struct EffectEncoder {
     put(to, EffectTag::mtu);
     to.number(smaller.mtu_bytes);
   }
+  void operator()(const PauseFrames& pause) const {
+    put(to, EffectTag::pause_frames);
+    to.number(pause.on ? 1 : 0);
+  }
 };
 
 Result<Effect> take_effect(Decoder& from) {
@@ -88,6 +99,10 @@ Result<Effect> take_effect(Decoder& from) {
     case EffectTag::mtu: {
       ASSIGN_OR_RETURN(const auto mtu, decode_32(from));
       return SmallerMtu{mtu};
+    }
+    case EffectTag::pause_frames: {
+      ASSIGN_OR_RETURN(const bool on, decode_flag(from));
+      return PauseFrames{on};
     }
   }
   return invalid("there is no effect with number " + std::to_string(tag));
@@ -144,6 +159,12 @@ struct ActEncoder {
     put(to, ActTag::set_mtu);
     to.number(set.mtu_bytes);
   }
+  void operator()(const SetFlowControl& set) const {
+    put(to, ActTag::set_flow_control);
+    to.number(set.setting.negotiated ? 1 : 0);
+    to.number(set.setting.heeds ? 1 : 0);
+    to.number(set.setting.sends ? 1 : 0);
+  }
 };
 
 Result<Act> take_act(Decoder& from) {
@@ -165,6 +186,13 @@ Result<Act> take_act(Decoder& from) {
     case ActTag::set_mtu: {
       ASSIGN_OR_RETURN(const auto mtu, decode_32(from));
       return SetMtu{mtu};
+    }
+    case ActTag::set_flow_control: {
+      FlowControl setting;
+      ASSIGN_OR_RETURN(setting.negotiated, decode_flag(from));
+      ASSIGN_OR_RETURN(setting.heeds, decode_flag(from));
+      ASSIGN_OR_RETURN(setting.sends, decode_flag(from));
+      return SetFlowControl{setting};
     }
   }
   return invalid("there is no act with number " + std::to_string(tag));

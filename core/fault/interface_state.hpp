@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ constexpr bool is_own_handle(std::uint32_t handle) {
   return handle >= kHandleFirst && handle <= kHandleLast;
 }
 
+/// The parent of a root (TC_H_ROOT).
+inline constexpr std::uint32_t kRootParent = 0xFFFF'FFFF;
+
 /// A queue that drops everything.
 struct DropAll {
   bool operator==(const DropAll&) const = default;
@@ -42,9 +46,17 @@ struct Qdisc {
   QueueSettings settings;
   bool operator==(const Qdisc&) const = default;
 
-  bool is_root() const { return parent == 0xFFFF'FFFF; }
+  bool is_root() const { return parent == kRootParent; }
   /// What the kernel attaches by itself: it alone has no handle.
   bool is_default() const;
+};
+
+/// Which pause frames an interface sends and heeds, as its driver says.
+struct FlowControl {
+  bool negotiated = false;  ///< what is set is what it offers to its link partner
+  bool heeds = false;       ///< pauses when a pause frame arrives
+  bool sends = false;       ///< sends some when it cannot take more
+  bool operator==(const FlowControl&) const = default;
 };
 
 /// What a fault could touch of one interface.
@@ -54,6 +66,7 @@ struct InterfaceState {
   bool is_up = false;  ///< administratively
   std::uint32_t mtu_bytes = 0;
   std::vector<Qdisc> qdiscs;
+  std::optional<FlowControl> flow_control = {};  ///< nothing: its driver has no such setting
   /// What the kernel forgets for good when the interface goes down.
   std::uint32_t static_routes = 0;
   std::uint32_t permanent_addresses = 0;  ///< IPv6, not link-local

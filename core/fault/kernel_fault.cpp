@@ -66,6 +66,7 @@ Result<void> check_value(const SmallerMtu& smaller) {
 
 Result<void> check_value(const Blackhole&) { return {}; }
 Result<void> check_value(const LinkDown&) { return {}; }
+Result<void> check_value(const PauseFrames&) { return {}; }
 
 bool is_of_whole_interface(const Effect& effect) {
   return std::holds_alternative<LinkDown>(effect) || std::holds_alternative<SmallerMtu>(effect);
@@ -113,6 +114,8 @@ std::string_view to_string(FaultKind kind) {
       return "link_down";
     case FaultKind::mtu:
       return "mtu";
+    case FaultKind::flow_control:
+      return "flow_control";
   }
   return "?";
 }
@@ -136,7 +139,8 @@ Result<void> check(const KernelFault& fault) {
     if (fault.direction == Direction::both) return {};
     return unsupported(describe(fault) + ": meets both directions of an interface, not one");
   }
-  if (fault.direction == Direction::sent) return {};
+  const bool is_any = std::holds_alternative<PauseFrames>(fault.effect);
+  if (is_any || fault.direction == Direction::sent) return {};
   return unsupported(
       describe(fault) +
       ": the kernel queues only what an interface sends; for what it receives ask for "
@@ -144,25 +148,22 @@ Result<void> check(const KernelFault& fault) {
 }
 
 std::vector<FaultKind> kinds_of(const Effect& effect) {
-  return std::visit(Overloaded{[](const RateCap&) { return std::vector{FaultKind::rate}; },
-                               [](const Blackhole&) { return std::vector{FaultKind::blackhole}; },
-                               [](const LinkDown&) { return std::vector{FaultKind::link_down}; },
-                               [](const SmallerMtu&) { return std::vector{FaultKind::mtu}; },
-                               [](const Impairment& impairment) {
-                                 std::vector<FaultKind> kinds;
-                                 if (impairment.delay > Duration::zero())
-                                   kinds.push_back(FaultKind::delay);
-                                 if (impairment.loss.millionths > 0)
-                                   kinds.push_back(FaultKind::loss);
-                                 if (impairment.duplicate.millionths > 0)
-                                   kinds.push_back(FaultKind::duplicate);
-                                 if (impairment.reorder.millionths > 0)
-                                   kinds.push_back(FaultKind::reorder);
-                                 if (impairment.corrupt.millionths > 0)
-                                   kinds.push_back(FaultKind::corrupt);
-                                 return kinds;
-                               }},
-                    effect);
+  return std::visit(
+      Overloaded{[](const RateCap&) { return std::vector{FaultKind::rate}; },
+                 [](const Blackhole&) { return std::vector{FaultKind::blackhole}; },
+                 [](const LinkDown&) { return std::vector{FaultKind::link_down}; },
+                 [](const SmallerMtu&) { return std::vector{FaultKind::mtu}; },
+                 [](const PauseFrames&) { return std::vector{FaultKind::flow_control}; },
+                 [](const Impairment& impairment) {
+                   std::vector<FaultKind> kinds;
+                   if (impairment.delay > Duration::zero()) kinds.push_back(FaultKind::delay);
+                   if (impairment.loss.millionths > 0) kinds.push_back(FaultKind::loss);
+                   if (impairment.duplicate.millionths > 0) kinds.push_back(FaultKind::duplicate);
+                   if (impairment.reorder.millionths > 0) kinds.push_back(FaultKind::reorder);
+                   if (impairment.corrupt.millionths > 0) kinds.push_back(FaultKind::corrupt);
+                   return kinds;
+                 }},
+      effect);
 }
 
 std::string describe(const KernelFault& fault) {
@@ -172,6 +173,9 @@ std::string describe(const KernelFault& fault) {
           [](const Impairment& impairment) { return describe(impairment); },
           [](const Blackhole&) { return std::string("blackhole"); },
           [](const LinkDown&) { return std::string("link_down"); },
+          [](const PauseFrames& pause) {
+            return std::string("flow_control ") + (pause.on ? "on" : "off");
+          },
           [](const SmallerMtu& smaller) { return "mtu " + std::to_string(smaller.mtu_bytes); }},
       fault.effect);
   return what + " on " + fault.interface + ", " + std::string(to_string(fault.direction));

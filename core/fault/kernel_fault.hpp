@@ -16,20 +16,21 @@ namespace rehearsal::fault {
 
 /// The kinds of faults that the kernel can be asked for: what a host's policy allows one by one.
 enum class FaultKind : std::uint8_t {
-  rate,       ///< a cap on what an interface sends
-  delay,      ///< each packet later, with jitter
-  loss,       ///< a share of the packets is dropped
-  duplicate,  ///< a share is sent twice
-  reorder,    ///< a share is sent at once while the others are delayed
-  corrupt,    ///< a share gets one wrong bit
-  blackhole,  ///< all packets are dropped, the link stays up
-  link_down,  ///< the interface is down
-  mtu,        ///< the interface takes smaller packets than its peers send
+  rate,          ///< a cap on what an interface sends
+  delay,         ///< each packet later, with jitter
+  loss,          ///< a share of the packets is dropped
+  duplicate,     ///< a share is sent twice
+  reorder,       ///< a share is sent at once while the others are delayed
+  corrupt,       ///< a share gets one wrong bit
+  blackhole,     ///< all packets are dropped, the link stays up
+  link_down,     ///< the interface is down
+  mtu,           ///< the interface takes smaller packets than its peers send
+  flow_control,  ///< the interface sends or heeds pause frames, or does not
 };
 inline constexpr std::array kFaultKinds = {
-    FaultKind::rate,      FaultKind::delay,     FaultKind::loss,
-    FaultKind::duplicate, FaultKind::reorder,   FaultKind::corrupt,
-    FaultKind::blackhole, FaultKind::link_down, FaultKind::mtu};
+    FaultKind::rate,    FaultKind::delay,       FaultKind::loss,      FaultKind::duplicate,
+    FaultKind::reorder, FaultKind::corrupt,     FaultKind::blackhole, FaultKind::link_down,
+    FaultKind::mtu,     FaultKind::flow_control};
 
 std::string_view to_string(FaultKind kind);
 
@@ -75,7 +76,14 @@ struct SmallerMtu {
   bool operator==(const SmallerMtu&) const = default;
 };
 
-using Effect = std::variant<RateCap, Impairment, Blackhole, LinkDown, SmallerMtu>;
+/// Pause frames (IEEE 802.3 annex 31B) on or off: those that the interface sends, those that it
+/// receives and heeds, or both.
+struct PauseFrames {
+  bool on = false;
+  bool operator==(const PauseFrames&) const = default;
+};
+
+using Effect = std::variant<RateCap, Impairment, Blackhole, LinkDown, SmallerMtu, PauseFrames>;
 
 /// A fault of the kernel's own network: what, and where on this host. When, and for how long, is
 /// said by whoever asks for it.

@@ -82,6 +82,7 @@ std::optional<Wrong> check_level(const fault::What& what, const Level& level) {
     case Kind::pause:
     case Kind::crash:
     case Kind::link_down:
+    case Kind::flow_control:
       return std::nullopt;
   }
   return std::nullopt;

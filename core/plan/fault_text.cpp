@@ -1,5 +1,6 @@
 #include "core/plan/fault_text.hpp"
 
+#include <array>
 #include <limits>
 
 #include "core/plan/checks.hpp"
@@ -93,6 +94,7 @@ std::vector<std::string_view> keys_of(Kind kind) {
     case Kind::corrupt:
       return {"kind", "share"};
     case Kind::mtu:
+    case Kind::flow_control:
       return {"kind", "to"};
     case Kind::incast:
     case Kind::background:
@@ -124,9 +126,16 @@ Result<Kind> read_kind(const Node& node) {
     if (const auto word = value.text(); word && *word == "one_path") return refuse_one_path(value);
     return value.one_of({Kind::rate, Kind::delay, Kind::loss, Kind::blackhole, Kind::straggler,
                          Kind::pause, Kind::crash, Kind::duplicate, Kind::reorder, Kind::corrupt,
-                         Kind::link_down, Kind::mtu, Kind::incast, Kind::background});
+                         Kind::link_down, Kind::mtu, Kind::flow_control, Kind::incast,
+                         Kind::background});
   }
   return node.wrong("key 'kind' is missing", "it must be given");
+}
+
+Result<bool> read_switch(const Node& node) {
+  static constexpr std::array<std::string_view, 2> kWords = {"off", "on"};
+  ASSIGN_OR_RETURN(const std::size_t word, node.one_of_words(kWords));
+  return word == 1;
 }
 
 Result<void> read_levels(const Mapping& mapping, fault::What& what) {
@@ -160,6 +169,8 @@ Result<void> read_levels(const Mapping& mapping, fault::What& what) {
       };
       return take_levels(mapping, "to", what, &Level::mtu, read);
     }
+    case Kind::flow_control:
+      return take_levels(mapping, "to", what, &Level::pause_frames, read_switch);
     case Kind::incast:
     case Kind::background:
       return take_traffic(mapping, what);

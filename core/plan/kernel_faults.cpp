@@ -23,6 +23,7 @@ std::string instead_of(Kind kind) {
     case Kind::corrupt:
       return "loss, which holds messages back as if they had been sent again";
     case Kind::mtu:
+    case Kind::flow_control:
       return "rate, delay, loss and blackhole";
     default:
       return std::string(to_string(kind)) + " (mechanism: sender)";
@@ -52,12 +53,23 @@ fault::FaultKind helper_kind(Kind kind) {
       return fault::FaultKind::link_down;
     case Kind::mtu:
       return fault::FaultKind::mtu;
+    case Kind::flow_control:
+      return fault::FaultKind::flow_control;
     default:
       return fault::FaultKind::rate;
   }
 }
 
 bool is_of_whole_interface(Kind kind) { return kind == Kind::link_down || kind == Kind::mtu; }
+
+/// Not by a queue, so also for what does not pass one.
+bool is_of_hardware(Kind kind) { return is_of_whole_interface(kind) || kind == Kind::flow_control; }
+
+fault::Direction direction_of(Kind kind, fault::Side side) {
+  if (is_of_whole_interface(kind)) return fault::Direction::both;
+  if (kind != Kind::flow_control || side == fault::Side::sent) return fault::Direction::sent;
+  return side == fault::Side::both ? fault::Direction::both : fault::Direction::received;
+}
 
 fault::Effect effect_of(const fault::What& what, const fault::Level& level, const Nic& nic) {
   const fault::Share share{level.share.millionths};
@@ -78,6 +90,8 @@ fault::Effect effect_of(const fault::What& what, const fault::Level& level, cons
       return fault::LinkDown{};
     case Kind::mtu:
       return fault::SmallerMtu{level.mtu};
+    case Kind::flow_control:
+      return fault::PauseFrames{level.pause_frames};
     default: {
       const BitRate whole = what.of.bits_per_second() != 0 ? what.of : nic.line_rate;
       return fault::RateCap{BitRate{fault::part_of(whole.bits_per_second(), level.rate)}};
@@ -103,7 +117,7 @@ std::optional<KernelRefusal> check_place(const Plan& plan, const PlannedFault& f
                          std::string(to_string(kind)) + " meets both directions of an interface",
                          "leave direction out"};
   }
-  if (place.side == fault::Side::sent) return std::nullopt;
+  if (kind == Kind::flow_control || place.side == fault::Side::sent) return std::nullopt;
   return KernelRefusal{
       ErrorCode::unsupported, "where.direction",
       "the kernel queues what an interface sends, not what it receives",
@@ -118,9 +132,9 @@ Inventory without_kernel(Inventory inventory) {
   return inventory;
 }
 
-std::vector<fault::KernelFault> kernel_levels(const PlannedFault& fault, const Nic& nic) {
-  const auto direction =
-      is_of_whole_interface(fault.what.kind) ? fault::Direction::both : fault::Direction::sent;
+std::vector<fault::KernelFault> kernel_levels(const PlannedFault& fault, fault::Side side,
+                                              const Nic& nic) {
+  const auto direction = direction_of(fault.what.kind, side);
   std::vector<fault::KernelFault> levels;
   for (const fault::Level& level : fault.what.levels)
     levels.push_back({nic.name, direction, effect_of(fault.what, level, nic)});
@@ -134,7 +148,7 @@ std::optional<KernelRefusal> kernel_cannot(const Plan& plan, const PlannedFault&
   if (!fault::is_of_messages(kind) && !fault::is_of_kernel(kind))
     return KernelRefusal{ErrorCode::unsupported, "mechanism",
                          word + " is nothing that the kernel can do", "mechanism: sender"};
-  if (plan.transport.kind == TransportKind::rdma && !is_of_whole_interface(kind))
+  if (plan.transport.kind == TransportKind::rdma && !is_of_hardware(kind))
     return KernelRefusal{ErrorCode::unsupported, "mechanism",
                          "what is sent over rdma does not pass the kernel's queues",
                          fault::is_of_messages(kind)
@@ -148,7 +162,7 @@ std::optional<KernelRefusal> kernel_cannot(const Plan& plan, const PlannedFault&
         "the kernel's faults are written down and read back each time",
         "on and off of at least " + format_duration_exact(kTurnLeast) + or_sender(kind)};
   const Nic& nic = plan.hosts[place.host.value].nics[place.nic->value];
-  for (const fault::KernelFault& level : kernel_levels(fault, nic)) {
+  for (const fault::KernelFault& level : kernel_levels(fault, place.side, nic)) {
     if (const auto sound = fault::check(level); !sound)
       return KernelRefusal{sound.error().code, "what", sound.error().message,
                            "values that a host's kernel takes" + or_sender(kind)};
@@ -204,7 +218,8 @@ Result<std::vector<fault::KernelPart>> kernel_parts(const Plan& plan, HostIndex 
       auto refusal = kernel_cannot(plan, fault, place);
       if (!refusal) refusal = host_refuses(now, fault, place);
       if (refusal) return refuse(refusal->code, refusal->what + "; " + refusal->right);
-      parts.push_back({.fault = i, .levels = kernel_levels(fault, now.nics[place.nic->value])});
+      parts.push_back(
+          {.fault = i, .levels = kernel_levels(fault, place.side, now.nics[place.nic->value])});
     }
   }
   return parts;

@@ -32,7 +32,8 @@ std::optional<KernelRefusal> host_refuses(const Inventory& host, const fault::Pl
                                           const fault::Place& place);
 
 /// What the helper is asked for at a place, one a level. `place` has a NIC of `host`.
-std::vector<fault::KernelFault> kernel_levels(const fault::PlannedFault& fault, const Nic& nic);
+std::vector<fault::KernelFault> kernel_levels(const fault::PlannedFault& fault, fault::Side side,
+                                              const Nic& nic);
 
 /// All that a host's helper is to be asked for in a run. Refused where the host, as it is now,
 /// would not do it.

@@ -21,7 +21,7 @@ std::string mechanism_text(const fault::PlannedFault& fault) {
   if (fault.mechanism == fault::Mechanism::kernel)
     return "the host's kernel, by rehearsal-helper: real for all that passes the interface's "
            "queue, "
-           "so not for rdma (link_down and mtu are); undone " +
+           "so not for rdma (link_down, mtu and flow_control are); undone " +
            format_duration_exact(fault::kRunLease) + " after the coordinator's last word";
   if (fault::is_of_messages(fault.what.kind))
     return "the agent, on its own messages: the same for any transport, gone with the agent";

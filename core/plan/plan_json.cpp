@@ -117,6 +117,8 @@ Json level_json(fault::Kind kind, const fault::Level& level) {
       return {{"compute", part(level.compute)}};
     case Kind::mtu:
       return {{"mtu_bytes", level.mtu}};
+    case Kind::flow_control:
+      return {{"pause_frames", level.pause_frames}};
     case Kind::incast:
     case Kind::background:
       if (level.traffic.bits_per_second() != 0)

@@ -43,6 +43,8 @@ void write(Encoder& encoder, const fault::What& what) {
   encoder.number(what.of.bits_per_second());
   write(encoder, what.jitter);
   write(encoder, what.retransmission);
+  if (what.kind == fault::Kind::flow_control)
+    for (const Level& level : what.levels) encoder.number(level.pause_frames ? 1 : 0);
   if (!fault::makes_traffic(what.kind)) return;
   encoder.number(what.message.count());
   encoder.number(what.credits);
@@ -134,8 +136,17 @@ class Reader {
     what.of = BitRate{of};
     ASSIGN_OR_RETURN(what.jitter, duration());
     ASSIGN_OR_RETURN(what.retransmission, duration());
+    if (what.kind == fault::Kind::flow_control) RETURN_IF_ERROR(pause_frames(what));
     if (fault::makes_traffic(what.kind)) RETURN_IF_ERROR(traffic(what));
     return what;
+  }
+
+  Result<void> pause_frames(fault::What& what) {
+    for (Level& level : what.levels) {
+      ASSIGN_OR_RETURN(const std::uint64_t on, decoder_.number_up_to(1, "a switch"));
+      level.pause_frames = on == 1;
+    }
+    return {};
   }
 
   Result<void> traffic(fault::What& what) {

@@ -5,12 +5,6 @@ namespace {
 
 using namespace fault;
 
-constexpr std::uint32_t kRoot = 0xFFFF'FFFF;
-
-Qdisc default_root() {
-  return {.kind = "noqueue", .handle = 0, .parent = kRoot, .options = {}, .settings = {}};
-}
-
 }  // namespace
 
 void SimulatedHost::add_interface(const std::string& name) {
@@ -23,7 +17,7 @@ void SimulatedHost::put_foreign_root(const std::string& name) {
   for (auto& [index, state] : interfaces_) {
     if (state.name != name) continue;
     state.qdiscs = {
-        {.kind = "htb", .handle = 0x5'0000, .parent = kRoot, .options = {}, .settings = {}}};
+        {.kind = "htb", .handle = 0x5'0000, .parent = kRootParent, .options = {}, .settings = {}}};
   }
 }
 
@@ -43,20 +37,7 @@ Result<InterfaceState> SimulatedHost::read(std::uint32_t interface_index) {
 
 Result<void> SimulatedHost::change(std::uint32_t interface_index, const Act& act) {
   if (refuses_) return fail(ErrorCode::system, ErrorSource::host, "the kernel says no");
-  InterfaceState& state = interfaces_.at(interface_index);
-  if (const auto* set = std::get_if<SetRoot>(&act)) {
-    state.qdiscs = {{.kind = "tbf",
-                     .handle = set->handle,
-                     .parent = kRoot,
-                     .options = "as set",
-                     .settings = set->settings}};
-  } else if (std::holds_alternative<RemoveRoot>(act)) {
-    state.qdiscs = {default_root()};
-  } else if (const auto* link = std::get_if<SetLink>(&act)) {
-    state.is_up = link->up;
-  } else {
-    state.mtu_bytes = std::get<SetMtu>(act).mtu_bytes;
-  }
+  apply_act(interfaces_.at(interface_index), act, "tbf");
   return {};
 }
 

@@ -16,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kCannotExitCode = 77;
+/// Some thirty processes: in the virtual machine of tests/rdma, on a busy machine, that takes long.
+constexpr Duration kStartPatience = 4 * kPatience;
 constexpr const char* kCoordinator = "10.77.0.1:7470";
 constexpr const char* kIp = "/sbin/ip";
 
@@ -43,7 +45,7 @@ void SystemCluster::SetUp() {
   command.insert(command.end(), options_.begin(), options_.end());
   script_ = std::make_unique<Program>(command, folder() / "script.log", std::vector<std::string>{},
                                       SIGTERM);
-  const Instant deadline = now() + kPatience;
+  const Instant deadline = now() + kStartPatience;
   while (prefix_.empty() || prefix_.back() != '\n') {
     ASSERT_TRUE(script_->is_running()) << script_->output();
     ASSERT_LT(now(), deadline) << script_->output();

@@ -3,12 +3,15 @@
 // is gone.
 //
 //   agent_stand_in SOCKET LEASE renew|silent|undo FAULT…
-//   FAULT: rate=IF=RATE  delay=IF=TIME  loss=IF=MILLIONTHS  blackhole=IF  link_down=IF mtu=IF=BYTES
+//   FAULT: rate=IF=RATE  delay=IF=TIME  jitter=IF=TIME  blackhole=IF  link_down=IF  mtu=IF=BYTES
+//          flow_control=IF=on|off  loss=IF=MILLIONTHS  duplicate=IF=…  reorder=IF=…  corrupt=IF=…
+// jitter and reorder come with a delay of 20 ms.
 
 #include <poll.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -32,18 +35,28 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+std::optional<Impairment> impairment_of(const std::string& kind, const std::string& amount) {
+  if (kind == "delay") return Impairment{.delay = parse_duration(amount).value()};
+  if (kind == "jitter")
+    return Impairment{.delay = std::chrono::milliseconds{20},
+                      .jitter = parse_duration(amount).value()};
+  const Share share{static_cast<std::uint32_t>(std::strtoul(amount.c_str(), nullptr, 10))};
+  if (kind == "loss") return Impairment{.loss = share};
+  if (kind == "duplicate") return Impairment{.duplicate = share};
+  if (kind == "reorder")
+    return Impairment{.delay = std::chrono::milliseconds{20}, .reorder = share};
+  if (kind == "corrupt") return Impairment{.corrupt = share};
+  return std::nullopt;
+}
+
 KernelFault fault_of(const std::string& text) {
   const auto parts = split(text);
   const auto& [kind, interface, amount] = std::tie(parts[0], parts[1], parts[2]);
   if (kind == "rate") return {interface, Direction::sent, RateCap{parse_bit_rate(amount).value()}};
-  if (kind == "delay") {
-    return {interface, Direction::sent, Impairment{.delay = parse_duration(amount).value()}};
-  }
-  if (kind == "loss") {
-    const Share share{static_cast<std::uint32_t>(std::strtoul(amount.c_str(), nullptr, 10))};
-    return {interface, Direction::sent, Impairment{.loss = share}};
-  }
+  if (const auto impairment = impairment_of(kind, amount))
+    return {interface, Direction::sent, *impairment};
   if (kind == "blackhole") return {interface, Direction::sent, Blackhole{}};
+  if (kind == "flow_control") return {interface, Direction::both, PauseFrames{amount == "on"}};
   if (kind == "link_down") return {interface, Direction::both, LinkDown{}};
   return {interface, Direction::both,
           SmallerMtu{static_cast<std::uint32_t>(std::strtoul(amount.c_str(), nullptr, 10))}};

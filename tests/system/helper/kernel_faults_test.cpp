@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 
 #include "tests/system/helper/helper_host.hpp"
@@ -53,17 +54,122 @@ TEST_F(KernelFaults, EachKindComesAndGoesAndEntriesOfOthersStay) {
   EXPECT_EQ(host_->stop_helper(), 0);
 }
 
-TEST_F(KernelFaults, NetemWhereTheKernelHasIt) {
-  host_->start_helper();
-  const std::string answer = answer_to("delay=e1=20ms");
-  if (answer.find("this kernel has no netem") != std::string::npos) {
-    EXPECT_EQ(host_->state(), before_);
-    GTEST_SKIP() << answer;
+/// A fault as the agent asks for it, and what `tc` then says of the interface.
+struct NetemKind {
+  const char* fault;
+  const char* mark;
+};
+constexpr NetemKind kNetemKinds[] = {
+    {"delay=e1=20ms", "delay 20ms"},      {"jitter=e1=5ms", "delay 20ms  5ms"},
+    {"loss=e1=10000", "loss 1%"},         {"duplicate=e1=20000", "duplicate 2%"},
+    {"reorder=e1=250000", "reorder 25%"}, {"corrupt=e1=30000", "corrupt 3%"}};
+
+class NetemFaults : public KernelFaults {
+ protected:
+  /// It is on, as asked for, and entries of others are there. Skips where there is no netem.
+  void put_on(const NetemKind& kind) {
+    const std::string answer = answer_to(kind.fault);
+    if (answer.find("this kernel has no netem") != std::string::npos) {
+      EXPECT_EQ(host_->state(), before_);
+      // The virtual machine of tests/rdma has it, whatever this host has.
+      ASSERT_EQ(std::getenv("REHEARSAL_TEST_HAS_NETEM"), nullptr) << answer;
+      GTEST_SKIP() << answer;
+    }
+    ASSERT_THAT(answer, HasSubstr("applied")) << kind.fault;
+    const std::string state = host_->state();
+    EXPECT_THAT(state, HasSubstr("qdisc netem 7e"));
+    EXPECT_THAT(state, HasSubstr(kind.mark));
+    EXPECT_THAT(state, HasSubstr("0a090909")) << "the filter of others";
   }
-  EXPECT_THAT(answer, HasSubstr("applied"));
-  EXPECT_THAT(host_->state(), HasSubstr("delay 20ms"));
+};
+
+TEST_F(NetemFaults, EachGoesWithItsAgent) {
+  host_->start_helper();
+  for (const NetemKind& kind : kNetemKinds) {
+    put_on(kind);
+    if (IsSkipped() || HasFatalFailure()) return;
+    agent_->signal(SIGKILL);
+    EXPECT_TRUE(host_->wait_for_state(before_)) << host_->state();
+  }
+  EXPECT_EQ(host_->stop_helper(), 0);
+}
+
+TEST_F(NetemFaults, EachGoesWithTheNextStartOfItsHelper) {
+  host_->start_helper();
+  for (const NetemKind& kind : kNetemKinds) {
+    put_on(kind);
+    if (IsSkipped() || HasFatalFailure()) return;
+    host_->kill_helper();
+    host_->start_helper();
+    EXPECT_EQ(host_->state(), before_) << kind.fault;
+  }
+  EXPECT_EQ(host_->stop_helper(), 0);
+}
+
+TEST_F(NetemFaults, WhatSomebodyElseChangedStays) {
+  host_->start_helper();
+  put_on(kNetemKinds[0]);
+  if (IsSkipped() || HasFatalFailure()) return;
+  EXPECT_EQ(host_->tc("qdisc change dev e1 root netem delay 777ms"), "");
+  const std::string theirs = host_->state();
   agent_->signal(SIGKILL);
-  EXPECT_TRUE(host_->wait_for_state(before_)) << host_->state();
+  EXPECT_TRUE(host_->helper().wait_for_output("CONFLICT")) << host_->helper().output();
+  EXPECT_EQ(host_->state(), theirs);
+}
+
+/// A network card of the kernel's own for tests, which has pause frames.
+class FlowControlFaults : public KernelFaults {
+ protected:
+  void SetUp() override {
+    KernelFaults::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    const std::string problem = host_->add_simulated_card("card");
+    if (!problem.empty()) {
+      ASSERT_EQ(std::getenv("REHEARSAL_TEST_HAS_NETEM"), nullptr) << problem;
+      GTEST_SKIP() << "no netdevsim here: " << problem;
+    }
+    host_->write_policy(
+        "agent: 0\nfaults: [flow_control]\ninterfaces: [card, e1]\nduration_max: 1min\n");
+    before_ = host_->state();
+    pause_ = host_->pause("card");
+    host_->start_helper();
+  }
+  bool wait_for_pause(const std::string& wanted) {
+    for (const Instant deadline = now() + kPatience; host_->pause("card") != wanted;) {
+      if (now() >= deadline) return false;
+    }
+    return true;
+  }
+
+  std::string pause_;
+};
+
+TEST_F(FlowControlFaults, ComeAndGoWithAgentAndHelper) {
+  // netdevsim has none at first.
+  ASSERT_THAT(pause_, HasSubstr("RX:\t\toff"));
+  EXPECT_THAT(answer_to("flow_control=card=off"), HasSubstr("are so already"));
+  EXPECT_THAT(answer_to("flow_control=e1=on"), HasSubstr("has no setting for pause frames"));
+  ASSERT_THAT(answer_to("flow_control=card=on"), HasSubstr("applied"));
+  EXPECT_THAT(host_->pause("card"), HasSubstr("RX:\t\ton"));
+  EXPECT_THAT(host_->pause("card"), HasSubstr("TX:\t\ton"));
+  agent_->signal(SIGKILL);
+  EXPECT_TRUE(wait_for_pause(pause_)) << host_->pause("card");
+
+  ASSERT_THAT(answer_to("flow_control=card=on"), HasSubstr("applied"));
+  host_->kill_helper();
+  EXPECT_NE(host_->pause("card"), pause_);
+  host_->start_helper();
+  EXPECT_EQ(host_->pause("card"), pause_);
+  EXPECT_EQ(host_->state(), before_);
+}
+
+TEST_F(FlowControlFaults, WhatSomebodyElseChangedStays) {
+  ASSERT_THAT(answer_to("flow_control=card=on"), HasSubstr("applied"));
+  host_->set_pause("card", "rx on tx off");
+  const std::string theirs = host_->pause("card");
+  agent_->signal(SIGKILL);
+  EXPECT_TRUE(host_->helper().wait_for_output("CONFLICT")) << host_->helper().output();
+  EXPECT_EQ(host_->pause("card"), theirs);
 }
 
 TEST_F(KernelFaults, WhatThePolicyDoesNotAllowIsRefusedWithoutATouch) {

@@ -24,10 +24,6 @@ class FakeKernel final : public KernelPort {
     table.links.push_back({.index = index, .name = name});
     return states_[index] = std::move(state);
   }
-  static Qdisc default_root() {
-    return {.kind = "noqueue", .handle = 0, .parent = 0xFFFF'FFFF, .options = {}, .settings = {}};
-  }
-
   Result<LinkTable> links() override { return table; }
   Result<InterfaceState> read(std::uint32_t index) override {
     const auto found = states_.find(index);
@@ -39,20 +35,7 @@ class FakeKernel final : public KernelPort {
     if (refusal) return tl::unexpected(*refusal);
     ++changes;
     if (is_deaf) return {};
-    InterfaceState& state = states_.at(index);
-    if (const auto* set = std::get_if<SetRoot>(&act)) {
-      state.qdiscs = {{.kind = "fake",
-                       .handle = set->handle,
-                       .parent = 0xFFFF'FFFF,
-                       .options = "as set",
-                       .settings = set->settings}};
-    } else if (std::holds_alternative<RemoveRoot>(act)) {
-      state.qdiscs = {default_root()};
-    } else if (const auto* link = std::get_if<SetLink>(&act)) {
-      state.is_up = link->up;
-    } else {
-      state.mtu_bytes = std::get<SetMtu>(act).mtu_bytes;
-    }
+    apply_act(states_.at(index), act, "fake");
     return {};
   }
 

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# In the guest of scripts/rdma-vm: the tests of the kernel's faults that need netem.
+#
+#   netem-guest.sh HELPER_TESTS DRILL_TESTS
+set -uo pipefail
+
+export REHEARSAL_TEST_HAS_NETEM=1
+status=0
+"$1" --gtest_brief=1 --gtest_filter='NetemFaults.*:FlowControlFaults.*' || status=1
+"$2" --gtest_brief=1 --gtest_filter='NetemDrill.*' || status=1
+exit $status
