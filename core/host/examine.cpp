@@ -142,6 +142,18 @@ std::vector<Finding> examine(const HostFacts& facts) {
   return findings;
 }
 
+namespace {
+
+/// What the drill's `rate_limit` can be here.
+std::string rate_limit_of(const plan::RdmaPort& port) {
+  if (port.rate_limit_max == BitRate{})
+    return port.device + " cannot limit the rate of a queue pair (transport.rate_limit)";
+  return port.device + " limits the rate of a queue pair to " + format_bit_rate_exact(port.rate_limit_min) +
+         " to " + format_bit_rate_exact(port.rate_limit_max);
+}
+
+}  // namespace
+
 std::optional<plan::RdmaGid> examine_port(const plan::Nic& nic, const std::string& subject,
                                           std::vector<Finding>& findings) {
   if (!nic.rdma) {
@@ -161,6 +173,7 @@ std::optional<plan::RdmaGid> examine_port(const plan::Nic& nic, const std::strin
   findings.push_back({Health::good, subject,
                       port + " active, GID " + gid->address + " (" +
                           std::string(to_string(gid->type)) + "): the one of its data address"});
+  findings.push_back({Health::good, subject, rate_limit_of(*nic.rdma)});
   examine_mtu(nic, subject, findings);
   return *gid;
 }

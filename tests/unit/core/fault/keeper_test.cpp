@@ -31,7 +31,8 @@ FaultRequest rate_on(const std::string& interface) {
 /// Every mechanism that changes something of its own.
 std::vector<FaultRequest> every_target() {
   return {rate_on("eth1"), request_of({"eth1", Direction::both, LinkDown{}}),
-          request_of({"eth1", Direction::both, SmallerMtu{1500}})};
+          request_of({"eth1", Direction::both, SmallerMtu{1500}}),
+          request_of({"eth1", Direction::sent, PauseFrames{false}})};
 }
 
 class Keeper : public testing::Test {
