@@ -148,8 +148,9 @@ namespace {
 std::string rate_limit_of(const plan::RdmaPort& port) {
   if (port.rate_limit_max == BitRate{})
     return port.device + " cannot limit the rate of a queue pair (transport.rate_limit)";
-  return port.device + " limits the rate of a queue pair to " + format_bit_rate_exact(port.rate_limit_min) +
-         " to " + format_bit_rate_exact(port.rate_limit_max);
+  return port.device + " limits the rate of a queue pair to " +
+         format_bit_rate_exact(port.rate_limit_min) + " to " +
+         format_bit_rate_exact(port.rate_limit_max);
 }
 
 }  // namespace
