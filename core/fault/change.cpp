@@ -93,6 +93,13 @@ Result<Change> plan_flow_control(const KernelFault& fault, const InterfaceState&
     return fail(ErrorCode::unsupported, ErrorSource::host,
                 "the driver of " + fault.interface + " has no setting for pause frames");
   }
+  if (before.flow_control->negotiated) {
+    // Many drivers then tell what was agreed, not what they offered: that could not be set again.
+    return refuse("the pause frames of " + fault.interface +
+                  " are negotiated with its link partner, and what it offers is not told, so "
+                  "undoing could not bring it back; right would be a fixed setting (ethtool -A " +
+                  fault.interface + " autoneg off)");
+  }
   const bool on = std::get<PauseFrames>(fault.effect).on;
   FlowControl wanted = *before.flow_control;
   if (fault.direction != Direction::sent) wanted.heeds = on;
@@ -101,7 +108,6 @@ Result<Change> plan_flow_control(const KernelFault& fault, const InterfaceState&
     return refuse("the pause frames of " + fault.interface + " are so already (" + text_of(wanted) +
                   ")");
   }
-  wanted.negotiated = false;  // else it is the link partner's to say
   return Change{.interface_index = before.index,
                 .interface = before.name,
                 .act = SetFlowControl{wanted},

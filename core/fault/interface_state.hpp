@@ -53,7 +53,7 @@ struct Qdisc {
 
 /// Which pause frames an interface sends and heeds, as its driver says.
 struct FlowControl {
-  bool negotiated = false;  ///< what is set is what it offers to its link partner
+  bool negotiated = false;  ///< agreed with its link partner, not fixed
   bool heeds = false;       ///< pauses when a pause frame arrives
   bool sends = false;       ///< sends some when it cannot take more
   bool operator==(const FlowControl&) const = default;

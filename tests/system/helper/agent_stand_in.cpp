@@ -4,7 +4,8 @@
 //
 //   agent_stand_in SOCKET LEASE renew|silent|undo FAULT…
 //   FAULT: rate=IF=RATE  delay=IF=TIME  jitter=IF=TIME  blackhole=IF  link_down=IF  mtu=IF=BYTES
-//          flow_control=IF=on|off  loss=IF=MILLIONTHS  duplicate=IF=…  reorder=IF=…  corrupt=IF=…
+//          flow_control=IF=on|off|on-sent|off-sent  loss=IF=MILLIONTHS  duplicate=IF=… reorder=IF=…
+//          corrupt=IF=…
 // jitter and reorder come with a delay of 20 ms.
 
 #include <poll.h>
@@ -56,7 +57,10 @@ KernelFault fault_of(const std::string& text) {
   if (const auto impairment = impairment_of(kind, amount))
     return {interface, Direction::sent, *impairment};
   if (kind == "blackhole") return {interface, Direction::sent, Blackhole{}};
-  if (kind == "flow_control") return {interface, Direction::both, PauseFrames{amount == "on"}};
+  if (kind == "flow_control") {
+    const auto direction = amount.ends_with("-sent") ? Direction::sent : Direction::both;
+    return {interface, direction, PauseFrames{amount.starts_with("on")}};
+  }
   if (kind == "link_down") return {interface, Direction::both, LinkDown{}};
   return {interface, Direction::both,
           SmallerMtu{static_cast<std::uint32_t>(std::strtoul(amount.c_str(), nullptr, 10))}};

@@ -62,7 +62,6 @@ HelperHost::HelperHost(const std::string& name)
 
 HelperHost::~HelperHost() {
   helper_.reset();
-  if (!card_.empty()) std::ofstream("/sys/bus/netdevsim/del_device") << card_;
   output_of("ip netns del " + namespace_);
 }
 
@@ -133,21 +132,9 @@ std::string HelperHost::tc(const std::string& arguments) const {
   return output_of("tc -n " + namespace_ + " " + arguments);
 }
 
-std::string HelperHost::add_simulated_card(const std::string& name) {
-  namespace fs = std::filesystem;
-  const fs::path bus = "/sys/bus/netdevsim";
-  if (!fs::exists(bus / "new_device")) return "the kernel has no netdevsim";
-  if (find_program("ethtool").empty()) return "no ethtool here (scripts/setup test)";
-  const std::string number = std::to_string(::getpid());
-  std::ofstream(bus / "new_device") << number << " 1";
-  card_ = number;
-  const fs::path interfaces = bus / "devices" / ("netdevsim" + number) / "net";
-  if (!fs::exists(interfaces)) return "no interface " + interfaces.string();
-  const std::string made = fs::directory_iterator(interfaces)->path().filename();
-  output_of("ip link set " + made + " name " + name);
-  output_of("ip link set " + name + " netns " + namespace_);
-  ip("link set " + name + " up");
-  return ip("link show " + name).find("UP") != std::string::npos ? "" : ip("link show");
+void HelperHost::take_card(const std::string& name) const {
+  EXPECT_EQ(output_of("ip link set " + name + " netns " + namespace_), "");
+  EXPECT_EQ(ip("link set " + name + " up"), "");
 }
 
 std::string HelperHost::pause(const std::string& interface) const {
@@ -155,8 +142,8 @@ std::string HelperHost::pause(const std::string& interface) const {
 }
 
 void HelperHost::set_pause(const std::string& interface, const std::string& settings) const {
-  EXPECT_EQ(output_of("ip netns exec " + namespace_ + " ethtool -A " + interface + " " + settings),
-            "");
+  // It says so when a setting is so already.
+  output_of("ip netns exec " + namespace_ + " ethtool -A " + interface + " " + settings);
 }
 
 void HelperHost::write_policy(const std::string& text) {

@@ -37,8 +37,8 @@ class HelperHost {
   std::string ip(const std::string& arguments) const;
   std::string tc(const std::string& arguments) const;
 
-  /// A card of the kernel's netdevsim inside, by this name; what stands in the way of it.
-  std::string add_simulated_card(const std::string& name);
+  /// Has this network card of the machine from now on; it goes back with the namespace.
+  void take_card(const std::string& name) const;
   /// What `ethtool` says of an interface's pause frames, and sets of them ("rx on tx off").
   std::string pause(const std::string& interface) const;
   void set_pause(const std::string& interface, const std::string& settings) const;
@@ -75,7 +75,6 @@ class HelperHost {
   std::string namespace_;
   std::unique_ptr<Program> helper_;
   int logs_ = 0;
-  std::string card_;  ///< netdevsim's number
 };
 
 }  // namespace rehearsal::test

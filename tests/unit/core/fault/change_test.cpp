@@ -69,6 +69,42 @@ TEST(Change, AnMtuOnlyShrinks) {
   EXPECT_THAT(refusal({"eth1", Direction::both, SmallerMtu{600}}, state()), HasSubstr("1280"));
 }
 
+TEST(Change, PauseFramesAreSetForOneDirectionOrBoth) {
+  InterfaceState before = state();
+  const KernelFault off{"eth1", Direction::both, PauseFrames{false}};
+  EXPECT_THAT(refusal(off, before), HasSubstr("no setting for pause frames"));
+  before.flow_control = FlowControl{.negotiated = true, .heeds = true, .sends = true};
+  EXPECT_THAT(refusal(off, before), HasSubstr("ethtool -A eth1 autoneg off"));
+  before.flow_control = FlowControl{.negotiated = false, .heeds = true, .sends = true};
+  const auto set = [&](Direction direction) {
+    const auto change = plan_change({"eth1", direction, PauseFrames{false}}, before, 0);
+    return change ? std::get<SetFlowControl>(change->act).setting : FlowControl{.negotiated = true};
+  };
+  EXPECT_EQ(set(Direction::both), FlowControl{});
+  EXPECT_EQ(set(Direction::sent), (FlowControl{.heeds = true}));
+  EXPECT_EQ(set(Direction::received), (FlowControl{.sends = true}));
+  EXPECT_EQ(plan_change(off, before, 0)->undo, Act(SetFlowControl{*before.flow_control}));
+  EXPECT_THAT(refusal({"eth1", Direction::sent, PauseFrames{true}}, before),
+              HasSubstr("so already"));
+}
+
+TEST(Change, FindsWhosePauseFramesTheyAre) {
+  InterfaceState before = state();
+  before.flow_control = FlowControl{.heeds = true, .sends = true};
+  const auto change = plan_change({"eth1", Direction::sent, PauseFrames{false}}, before, 0).value();
+  // What the journal keeps of the state before is without it.
+  InterfaceState present = before;
+  EXPECT_EQ(find(change, state(), present, {}).standing, Standing::untouched);
+  apply_act(present, change.act, "any");
+  EXPECT_EQ(find(change, state(), present, {}).standing, Standing::ours);
+  present.flow_control->heeds = false;
+  const Finding theirs = find(change, state(), present, {});
+  EXPECT_EQ(theirs.standing, Standing::foreign);
+  EXPECT_THAT(theirs.text, HasSubstr("heeding off, sending off"));
+  present.flow_control.reset();
+  EXPECT_EQ(find(change, state(), present, {}).standing, Standing::foreign);
+}
+
 TEST(Change, FindsWhoseStateItIs) {
   const auto change = plan_change({"eth1", Direction::both, SmallerMtu{1500}}, state(), 0).value();
   InterfaceState present = state();

@@ -21,6 +21,7 @@ class FakeKernel final : public KernelPort {
     InterfaceState state{
         .index = index, .name = name, .is_up = true, .mtu_bytes = 9000, .qdiscs = {}};
     state.qdiscs.push_back(default_root());
+    state.flow_control = FlowControl{.heeds = true, .sends = true};
     table.links.push_back({.index = index, .name = name});
     return states_[index] = std::move(state);
   }

@@ -14,7 +14,8 @@ std::vector<KernelFault> every_fault() {
            Impairment{milliseconds{20}, milliseconds{1}, {1}, {2}, {3}, {Share::kAll}}},
           {"eth1", Direction::received, Blackhole{}},
           {"eth1", Direction::both, LinkDown{}},
-          {"eth1", Direction::both, SmallerMtu{1500}}};
+          {"eth1", Direction::both, SmallerMtu{1500}},
+          {"eth1", Direction::received, PauseFrames{true}}};
 }
 
 TEST(HelperMessages, RequestsAreReadAsTheyWereWritten) {

@@ -31,7 +31,8 @@ FaultRequest rate_on(const std::string& interface) {
 /// Every mechanism that changes something of its own.
 std::vector<FaultRequest> every_target() {
   return {rate_on("eth1"), request_of({"eth1", Direction::both, LinkDown{}}),
-          request_of({"eth1", Direction::both, SmallerMtu{1500}})};
+          request_of({"eth1", Direction::both, SmallerMtu{1500}}),
+          request_of({"eth1", Direction::sent, PauseFrames{false}})};
 }
 
 class Keeper : public testing::Test {
@@ -83,7 +84,7 @@ TEST_F(Keeper, AFaultIsOnUntilItIsUndone) {
     EXPECT_NE(kernel_.states(), clean_) << describe(request.fault);
   }
   const auto undone = keeper_->undo(std::nullopt, kStart);
-  ASSERT_EQ(undone.size(), 3U);
+  ASSERT_EQ(undone.size(), 4U);
   for (const Undone& each : undone) EXPECT_EQ(each.outcome, UndoOutcome::clean);
   EXPECT_EQ(kernel_.states(), clean_);
   EXPECT_TRUE(keeper_->faults().empty());

@@ -74,6 +74,8 @@ TEST(FaultText, EveryKindHasItsKeys) {
   EXPECT_EQ(what("kind: loss, share: 0.1%, retransmission: 200ms").retransmission, 200ms);
   EXPECT_EQ(what("kind: straggler, compute: 150%").levels[0].compute.millionths, 1'500'000U);
   EXPECT_EQ(what("kind: mtu, to: 1400B").levels[0].mtu, 1400U);
+  EXPECT_TRUE(what("kind: flow_control, to: on").levels[0].pause_frames);
+  EXPECT_FALSE(what("kind: flow_control, to: off").levels[0].pause_frames);
   const fault::What jam =
       what("kind: incast, rate: [10%, 40Gbit/s], of: 100Gbit/s, message: 256KiB");
   ASSERT_EQ(jam.levels.size(), 2U);

@@ -92,6 +92,19 @@ TEST(KernelFaultsOfAPlan, EachKindHasItsOwnEffect) {
             Effect{fault::SmallerMtu{1500}});
 }
 
+TEST(KernelFaultsOfAPlan, PauseFramesAreOfOneDirectionOrBothAndOfAnyTransport) {
+  Planned planned;
+  planned.fault().what = {.kind = Kind::flow_control, .levels = {{.pause_frames = true}}};
+  for (const auto& [side, direction] : {std::pair{fault::Side::sent, fault::Direction::sent},
+                                        {fault::Side::received, fault::Direction::received},
+                                        {fault::Side::both, fault::Direction::both}}) {
+    planned.fault().where.side = side;
+    const auto parts = planned.parts();
+    EXPECT_EQ(parts.at(0).levels.at(0),
+              (fault::KernelFault{"data0", direction, fault::PauseFrames{true}}));
+  }
+}
+
 TEST(KernelFaultsOfAPlan, WithoutANicEachThatTheDrillUses) {
   Planned planned;
   planned.fault().where.nics = {};
