@@ -224,6 +224,33 @@ Result<Qdisc> take_qdisc(Decoder& from) {
   return qdisc;
 }
 
+// What is yes or no of an interface. The first was alone once: a journal of then is still read.
+constexpr std::uint64_t kUp = 1;
+constexpr std::uint64_t kHasFlowControl = 2;
+constexpr std::uint64_t kNegotiated = 4;
+constexpr std::uint64_t kHeeds = 8;
+constexpr std::uint64_t kSends = 16;
+constexpr std::uint64_t kFlagsMost = 31;
+
+std::uint64_t flags_of(const InterfaceState& state) {
+  std::uint64_t flags = 0;
+  if (state.is_up) flags |= kUp;
+  if (!state.flow_control) return flags;
+  flags |= kHasFlowControl;
+  if (state.flow_control->negotiated) flags |= kNegotiated;
+  if (state.flow_control->heeds) flags |= kHeeds;
+  if (state.flow_control->sends) flags |= kSends;
+  return flags;
+}
+
+void take_flags(InterfaceState& state, std::uint64_t flags) {
+  state.is_up = (flags & kUp) != 0;
+  if ((flags & kHasFlowControl) == 0) return;
+  state.flow_control = FlowControl{.negotiated = (flags & kNegotiated) != 0,
+                                   .heeds = (flags & kHeeds) != 0,
+                                   .sends = (flags & kSends) != 0};
+}
+
 }  // namespace
 
 void encode(Encoder& to, Duration duration) {
@@ -239,7 +266,7 @@ void encode(Encoder& to, const KernelFault& fault) {
 void encode(Encoder& to, const InterfaceState& state) {
   to.number(state.index);
   to.text(state.name);
-  to.number(state.is_up ? 1 : 0);
+  to.number(flags_of(state));
   to.number(state.mtu_bytes);
   to.number(state.qdiscs.size());
   for (const Qdisc& qdisc : state.qdiscs) put(to, qdisc);
@@ -285,7 +312,8 @@ Result<InterfaceState> decode_state(Decoder& from) {
   InterfaceState state;
   ASSIGN_OR_RETURN(state.index, decode_32(from));
   ASSIGN_OR_RETURN(state.name, from.text(kInterfaceNameMax));
-  ASSIGN_OR_RETURN(state.is_up, decode_flag(from));
+  ASSIGN_OR_RETURN(const std::uint64_t flags, from.number_up_to(kFlagsMost, "flags"));
+  take_flags(state, flags);
   ASSIGN_OR_RETURN(state.mtu_bytes, decode_32(from));
   ASSIGN_OR_RETURN(const std::size_t count, from.count(kQdiscBytesLeast, "queueing disciplines"));
   for (std::size_t i = 0; i < count; ++i) {

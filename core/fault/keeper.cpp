@@ -16,11 +16,9 @@ std::string name_of(const OpenFault& fault) {
   return "fault " + std::to_string(fault.intent.id) + " (" + describe(fault.intent.fault) + ")";
 }
 
-/// Only the root is of use for undoing, and a journal's record has a cap. How flow control was
-/// stands in the undoing itself.
+/// Only the root is of use for undoing, and a journal's record has a cap.
 InterfaceState without_others(InterfaceState state) {
   std::erase_if(state.qdiscs, [](const Qdisc& qdisc) { return !qdisc.is_root(); });
-  state.flow_control.reset();
   return state;
 }
 

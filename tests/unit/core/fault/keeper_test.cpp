@@ -84,7 +84,7 @@ TEST_F(Keeper, AFaultIsOnUntilItIsUndone) {
     EXPECT_NE(kernel_.states(), clean_) << describe(request.fault);
   }
   const auto undone = keeper_->undo(std::nullopt, kStart);
-  ASSERT_EQ(undone.size(), 3U);
+  ASSERT_EQ(undone.size(), 4U);
   for (const Undone& each : undone) EXPECT_EQ(each.outcome, UndoOutcome::clean);
   EXPECT_EQ(kernel_.states(), clean_);
   EXPECT_TRUE(keeper_->faults().empty());
