@@ -25,11 +25,11 @@ std::string level_text(Kind kind, const Level& level) {
       if (level.traffic.bits_per_second() != 0) return format_bit_rate_exact(level.traffic);
       if (level.rate.millionths != 0) return format_fraction(level.rate);
       return "as fast as it goes";
+    case Kind::flow_control:
+      return level.pause_frames ? "on" : "off";
     case Kind::blackhole:
     case Kind::pause:
     case Kind::crash:
-    case Kind::flow_control:
-      return level.pause_frames ? "on" : "off";
     case Kind::link_down:
       return {};
   }
