@@ -134,6 +134,8 @@ class FlowControlFaults : public KernelFaults {
     host_->start_helper();
     host_->set_pause(card_, "autoneg on");
     EXPECT_THAT(answer_to(fault("off")), HasSubstr("negotiated with its link partner"));
+    // It began the link anew, and the driver sets pause frames once more when that is up.
+    ASSERT_TRUE(wait_for_link());
     host_->set_pause(card_, "autoneg off rx on tx on");
     pause_ = host_->pause(card_);
     ASSERT_TRUE(says(pause_, "off", "on", "on")) << pause_;
@@ -148,6 +150,13 @@ class FlowControlFaults : public KernelFaults {
   }
   std::string fault(const std::string& amount) const {
     return "flow_control=" + card_ + "=" + amount;
+  }
+  bool wait_for_link() {
+    for (const Instant deadline = now() + kPatience;
+         host_->ip("link show " + card_).find("LOWER_UP") == std::string::npos;) {
+      if (now() >= deadline) return false;
+    }
+    return true;
   }
   bool wait_until_undone() {
     for (const Instant deadline = now() + kPatience; host_->pause(card_) != pause_;) {
