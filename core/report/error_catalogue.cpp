@@ -26,10 +26,12 @@ constexpr std::array kCatalogue = {
                    "A verb of set-up failed; the message has its name and the system's reason.",
                    "no right to /dev/infiniband/uverbs*\n"
                    "the device has no queue pairs, completion queues or memory left\n"
-                   "more is asked of a queue than the device has",
+                   "more is asked of a queue than the device has\n"
+                   "the drill's rate_limit is none that the device can do",
                    "give the agent's user access to /dev/infiniband\n"
                    "`rdma resource show` tells who uses how much\n"
-                   "use fewer channels, credits or queue pairs in the drill"},
+                   "use fewer channels, credits or queue pairs in the drill\n"
+                   "`rehearse doctor` shows what each port can limit a queue pair to"},
     CatalogueEntry{
         "REHEARSAL-RDMA-004", "Memory cannot be registered",
         "The NIC may only touch memory that stays in place, and the agent may not lock so much.",
@@ -78,9 +80,11 @@ constexpr std::array kCatalogue = {
         "REHEARSAL-RDMA-009", "No way to the peer",
         "The device could not resolve the way to the peer's GID when queue pairs were connected.",
         "no route to the peer's address from the NIC's address\n"
-        "the neighbour does not answer (ARP, neighbour discovery)",
+        "the neighbour does not answer (ARP, neighbour discovery)\n"
+        "the device refuses the options that the peer's offers (ECE)",
         "`ip route get PEER from ADDRESS oif INTERFACE` and `ip neigh`\n"
-        "set arp_ignore=1 and arp_announce=2 where several data NICs share a subnet"},
+        "set arp_ignore=1 and arp_announce=2 where several data NICs share a subnet\n"
+        "transport.ece: false does without enhanced connection establishment"},
     CatalogueEntry{"REHEARSAL-RDMA-010", "The two ends do not fit",
                    "What the peer told of its end does not match this end.",
                    "agents of different versions\n"
