@@ -27,8 +27,8 @@ void to_message(const plan::Nic& nic, protocol::Nic& message) {
     one.set_type(std::string(plan::to_string(gid.type)));
     one.set_address(gid.address);
   }
-  port.set_rate_limit_min(nic.rdma->rate_limit_min.bits_per_second());
-  port.set_rate_limit_max(nic.rdma->rate_limit_max.bits_per_second());
+  port.set_rate_limit_min(nic.rdma->rate_limits.min.bits_per_second());
+  port.set_rate_limit_max(nic.rdma->rate_limits.max.bits_per_second());
 }
 
 void to_message(const host::Finding& finding, protocol::HostFinding& message) {
@@ -81,8 +81,8 @@ std::optional<plan::RdmaPort> rdma_port_of(const protocol::Nic& nic) {
                         .rate = BitRate{port.rate_bits_per_second()},
                         .mtu = port.mtu(),
                         .gids = {},
-                        .rate_limit_min = BitRate{port.rate_limit_min()},
-                        .rate_limit_max = BitRate{port.rate_limit_max()}};
+                        .rate_limits = {.min = BitRate{port.rate_limit_min()},
+                                        .max = BitRate{port.rate_limit_max()}}};
   for (const protocol::RdmaGid& gid : port.gids()) {
     // Of a type that this coordinator does not know nothing can be planned.
     if (const auto type = plan::gid_type(gid.type()))

@@ -18,6 +18,13 @@ constexpr std::uint32_t kInterfaceMtuMin = 4096 + 74;
 constexpr std::array<std::string_view, 6> kFastSources = {
     "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "xen", "arch_sys_counter", "timebase"};
 
+/// What the drill's `rate_limit` can be here.
+std::string rate_limit_of(const plan::RdmaPort& port) {
+  if (!port.rate_limits.any())
+    return port.device + " cannot limit the rate of a queue pair (transport.rate_limit)";
+  return port.device + " limits the rate of a queue pair to " + to_string(port.rate_limits);
+}
+
 void examine_memory(const HostFacts& facts, std::vector<Finding>& findings) {
   if (!facts.lock_limit)
     return findings.push_back({Health::good, facts.host, "may lock memory without limit"});
@@ -141,19 +148,6 @@ std::vector<Finding> examine(const HostFacts& facts) {
   for (const NicFacts& nic : facts.nics) examine_nic(facts, nic, findings);
   return findings;
 }
-
-namespace {
-
-/// What the drill's `rate_limit` can be here.
-std::string rate_limit_of(const plan::RdmaPort& port) {
-  if (port.rate_limit_max == BitRate{})
-    return port.device + " cannot limit the rate of a queue pair (transport.rate_limit)";
-  return port.device + " limits the rate of a queue pair to " +
-         format_bit_rate_exact(port.rate_limit_min) + " to " +
-         format_bit_rate_exact(port.rate_limit_max);
-}
-
-}  // namespace
 
 std::optional<plan::RdmaGid> examine_port(const plan::Nic& nic, const std::string& subject,
                                           std::vector<Finding>& findings) {

@@ -44,8 +44,8 @@ void write(Encoder& encoder, const std::optional<RdmaPort>& port) {
     encoder.number(static_cast<std::uint64_t>(gid.type));
     encoder.text(gid.address);
   }
-  encoder.number(port->rate_limit_min.bits_per_second());
-  encoder.number(port->rate_limit_max.bits_per_second());
+  encoder.number(port->rate_limits.min.bits_per_second());
+  encoder.number(port->rate_limits.max.bits_per_second());
 }
 
 void write(Encoder& encoder, const Inventory& host) {
@@ -253,8 +253,8 @@ class Reader {
       RETURN_IF_ERROR(word(gid.type, GidType::roce_v2, "the type of a GID"));
       ASSIGN_OR_RETURN(gid.address, decoder_.text(kNicTextMax));
     }
-    RETURN_IF_ERROR(number(port.rate_limit_min, "the least rate limit of an RDMA port"));
-    RETURN_IF_ERROR(number(port.rate_limit_max, "the highest rate limit of an RDMA port"));
+    RETURN_IF_ERROR(number(port.rate_limits.min, "the least rate limit of an RDMA port"));
+    RETURN_IF_ERROR(number(port.rate_limits.max, "the highest rate limit of an RDMA port"));
     return {};
   }
 

@@ -39,13 +39,12 @@ Result<void> check_rate_limit(const Inventory& host, const Nic& nic, BitRate wan
     return fail(ErrorCode::unsupported, ErrorSource::config,
                 "transport.rate_limit: " + describe(host, nic) + ": " + port.device + why);
   };
-  if (port.rate_limit_max == BitRate{})
+  if (port.rate_limits.allow(wanted)) return {};
+  if (!port.rate_limits.any())
     return refuse(
         " has no limit of its own for the rate of a queue pair (RC); leave rate_limit out, or let "
         "the sender do it: a fault {kind: rate, mechanism: sender}");
-  if (wanted >= port.rate_limit_min && wanted <= port.rate_limit_max) return {};
-  return refuse(" limits a queue pair to " + format_bit_rate_exact(port.rate_limit_min) + " … " +
-                format_bit_rate_exact(port.rate_limit_max) + ", the drill asks for " +
+  return refuse(" limits a queue pair to " + to_string(port.rate_limits) + ", the drill asks for " +
                 format_bit_rate_exact(wanted));
 }
 
@@ -75,6 +74,10 @@ Result<void> check_nic(const Inventory& host, const Nic& nic, Common& common) {
 }
 
 }  // namespace
+
+std::string to_string(const RateLimits& limits) {
+  return format_bit_rate_exact(limits.min) + " … " + format_bit_rate_exact(limits.max);
+}
 
 std::string_view to_string(GidType type) {
   switch (type) {

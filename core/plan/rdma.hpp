@@ -28,6 +28,18 @@ struct RdmaGid {
   bool operator==(const RdmaGid&) const = default;
 };
 
+/// What a device can limit the rate of a reliable queue pair to; both zero: it has no such limit.
+struct RateLimits {
+  BitRate min = {};
+  BitRate max = {};
+
+  bool any() const { return max != BitRate{}; }
+  bool allow(BitRate rate) const { return any() && rate >= min && rate <= max; }
+  bool operator==(const RateLimits&) const = default;
+};
+/// "1Mbit/s … 100Gbit/s".
+std::string to_string(const RateLimits& limits);
+
 /// One port of an RDMA device, as its agent lists it.
 struct RdmaPort {
   std::string device;  ///< "mlx5_0"
@@ -37,9 +49,7 @@ struct RdmaPort {
   BitRate rate = {};      ///< zero: not known
   std::uint32_t mtu = 0;  ///< active path MTU, bytes
   std::vector<RdmaGid> gids;
-  /// What a queue pair's rate can be limited to by the device; both zero: it has no such limit.
-  BitRate rate_limit_min = {};
-  BitRate rate_limit_max = {};
+  RateLimits rate_limits = {};
 
   bool operator==(const RdmaPort&) const = default;
 };

@@ -56,9 +56,7 @@ void ask_device(const VerbsApi& api, plan::RdmaPort& port) {
     if (!context) continue;
     if (api.query_port(context.get(), static_cast<std::uint8_t>(port.port), &attributes) == 0)
       port.mtu = mtu_bytes(attributes.active_mtu);
-    const RateLimits limits = rate_limits(api, context.get());
-    port.rate_limit_min = limits.min;
-    port.rate_limit_max = limits.max;
+    port.rate_limits = rate_limits(api, context.get());
   }
   api.free_device_list(list);
 }

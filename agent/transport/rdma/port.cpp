@@ -84,7 +84,7 @@ ibv_mtu mtu_constant(std::uint32_t bytes) {
 
 std::uint32_t mtu_bytes(ibv_mtu mtu) { return 128U << static_cast<std::uint32_t>(mtu); }
 
-RateLimits rate_limits(const VerbsApi& api, ibv_context* context) {
+plan::RateLimits rate_limits(const VerbsApi& api, ibv_context* context) {
   ibv_device_attr_ex device{};
   if (api.query_device_ex(context, &device) != 0) return {};
   const ibv_packet_pacing_caps& caps = device.packet_pacing_caps;
@@ -174,14 +174,12 @@ Result<void> Port::look_at_port() {
 Result<void> Port::check_rate_limit() const {
   const BitRate wanted = settings_.rate_limit;
   if (wanted == BitRate{}) return {};
-  const RateLimits can = rate_limits(api_, context_.get());
-  if (can.max > BitRate{} && wanted >= can.min && wanted <= can.max) return {};
+  const plan::RateLimits can = rate_limits(api_, context_.get());
+  if (can.allow(wanted)) return {};
   return fail(ErrorCode::unsupported, ErrorSource::transport,
               "[REHEARSAL-RDMA-003] " + name_ +
-                  (can.max == BitRate{}
-                       ? ": the device takes no rate limit of a queue pair (RC)"
-                       : ": the device limits a queue pair to " + format_bit_rate_exact(can.min) +
-                             " … " + format_bit_rate_exact(can.max)) +
+                  (can.any() ? ": the device limits a queue pair to " + to_string(can)
+                             : ": the device takes no rate limit of a queue pair (RC)") +
                   ", the drill asks for " + format_bit_rate_exact(wanted) +
                   "; right would be a drill without rate_limit");
 }

@@ -23,12 +23,7 @@ Result<std::uint32_t> find_gid_index(const std::filesystem::path& device, std::u
 ibv_mtu mtu_constant(std::uint32_t bytes);
 std::uint32_t mtu_bytes(ibv_mtu mtu);
 
-/// What the device can limit the rate of a reliable queue pair to; both zero: it cannot.
-struct RateLimits {
-  BitRate min = {};
-  BitRate max = {};
-};
-RateLimits rate_limits(const VerbsApi& api, ibv_context* context);
+plan::RateLimits rate_limits(const VerbsApi& api, ibv_context* context);
 
 /// A completion queue that several queue pairs share, and how many completions it still has room
 /// for: a queue that overflows is lost with all of them.

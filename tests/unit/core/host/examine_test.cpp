@@ -80,6 +80,22 @@ TEST(Examine, AVethHasNoPlaceAndNoSettingsOfASwitch) {
   EXPECT_THAT(text(facts), Not(HasSubstr("PFC")));
 }
 
+TEST(Examine, APortsFindingsSayWhatItsDeviceCanLimit) {
+  plan::Nic nic{.name = "eth2", .address = "10.0.0.1", .line_rate = {}};
+  nic.rdma = plan::RdmaPort{.device = "mlx5_0",
+                            .active = true,
+                            .gids = {{.type = plan::GidType::roce_v2, .address = "10.0.0.1"}}};
+  const auto text_of = [&] {
+    std::vector<Finding> findings;
+    EXPECT_TRUE(examine_port(nic, "h1 eth2", findings));
+    return findings_text(findings);
+  };
+  EXPECT_THAT(text_of(), HasSubstr("ok   h1 eth2: mlx5_0 cannot limit the rate of a queue pair"));
+  nic.rdma->rate_limits = {.min = BitRate{1'000'000}, .max = BitRate{100'000'000'000}};
+  EXPECT_THAT(text_of(), HasSubstr("ok   h1 eth2: mlx5_0 limits the rate of a queue pair to "
+                                   "1Mbit/s … 100Gbit/s"));
+}
+
 TEST(Examine, FindingsAsJson) {
   EXPECT_THAT(
       findings_json({{Finding::Health::bad, "h1", "w", "f"}, {.subject = "h2", .what = "w"}}),

@@ -56,11 +56,11 @@ TEST(CheckRdmaTest, ARateLimitNeedsADeviceThatHasIt) {
               HasSubstr("transport.rate_limit: host 'h1', NIC eth2: mlx5_0 has no limit"));
   EXPECT_THAT(check_rdma(plan).error().text(), HasSubstr("mechanism: sender"));
   for (Inventory& host : plan.hosts) {
-    host.nics[0].rdma->rate_limit_min = BitRate{1'000'000};
-    host.nics[0].rdma->rate_limit_max = BitRate{100'000'000'000};
+    host.nics[0].rdma->rate_limits.min = BitRate{1'000'000};
+    host.nics[0].rdma->rate_limits.max = BitRate{100'000'000'000};
   }
   EXPECT_TRUE(check_rdma(plan));
-  plan.hosts[1].nics[0].rdma->rate_limit_max = BitRate{100'000'000};
+  plan.hosts[1].nics[0].rdma->rate_limits.max = BitRate{100'000'000};
   EXPECT_THAT(check_rdma(plan).error().text(), HasSubstr("host 'h2', NIC eth2: mlx5_0 limits a "
                                                          "queue pair to 1Mbit/s … 100Mbit/s"));
 }

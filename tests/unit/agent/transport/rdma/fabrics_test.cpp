@@ -133,9 +133,9 @@ TEST_F(TransportPair, TheInventorySaysWhatADeviceCanLimit) {
   verbs.give_rate_limits(1, 1'000, 100'000'000);
   const auto ports = list_ports(&verbs.api(), verbs.devices());
   ASSERT_GE(ports.size(), 2U);
-  EXPECT_EQ(ports[0].port.rate_limit_min, BitRate{1'000'000});
-  EXPECT_EQ(ports[0].port.rate_limit_max, BitRate{100'000'000'000});
-  EXPECT_EQ(ports[1].port.rate_limit_max, BitRate{});
+  EXPECT_EQ(ports[0].port.rate_limits.min, BitRate{1'000'000});
+  EXPECT_EQ(ports[0].port.rate_limits.max, BitRate{100'000'000'000});
+  EXPECT_EQ(ports[1].port.rate_limits.max, BitRate{});
 }
 
 }  // namespace
