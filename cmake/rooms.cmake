@@ -27,12 +27,13 @@ function(rehearsal_program program folder)
   target_link_libraries(${program} PRIVATE rehearsal_options ${PROGRAM_LINKS})
 endfunction()
 
-# rehearsal_link_test(PROGRAM LIBRARY…): with GoogleTest and its main, headers precompiled where they are.
-function(rehearsal_link_test target)
-  target_link_libraries(${target} PRIVATE
+# rehearsal_link_test(PROGRAM LIBRARY…): with GoogleTest and its main, its headers precompiled where
+# there are such.
+function(rehearsal_link_test program)
+  target_link_libraries(${program} PRIVATE
     ${ARGN} rehearsal_test_support rehearsal_test_options GTest::gmock_main)
   if(REHEARSAL_PRECOMPILED_HEADERS)
-    target_precompile_headers(${target} REUSE_FROM rehearsal_test_support)
+    target_precompile_headers(${program} REUSE_FROM rehearsal_test_support)
   endif()
 endfunction()
 

@@ -6,9 +6,8 @@
 
 namespace rehearsal::agent {
 
-/// The network of the namespace that this process runs in, over rtnetlink and
-/// the family `ethtool`. Changing it takes
-/// CAP_NET_ADMIN.
+/// The network of the namespace that this process runs in, over rtnetlink and the generic family
+/// `ethtool`. Changing it takes CAP_NET_ADMIN.
 class KernelNetwork final : public fault::KernelPort {
  public:
   static Result<KernelNetwork> open();

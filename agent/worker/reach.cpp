@@ -29,6 +29,7 @@ struct Link {
   std::uint32_t number = 0;
   bool outgoing = false;
   bool is_open = false;
+  bool is_asked = false;  // to connect: the other end is open too
   bool connected = false;
   bool sent = false;
   bool moved = false;
@@ -145,12 +146,11 @@ class Reach::Probe {
     const Duration limit{static_cast<std::int64_t>(
         std::min<std::uint64_t>(open_.limit_ns(), static_cast<std::uint64_t>(kLimitMax.count())))};
     deadline_ = clock_now() + limit;
-    for (Link& link : links_) link.spec.credits = 0;  // until it is named
     for (const protocol::ReachLink& asked : order->links()) {
       for (Link& link : links_) {
         if (link.number != asked.link() || link.outgoing != asked.outgoing() || !link.is_open)
           continue;
-        link.spec.credits = 1;
+        link.is_asked = true;
         Result<void> joined;
         if (link.outgoing)
           joined = transport_->connect(link.spec, asked.address());
@@ -160,7 +160,7 @@ class Reach::Probe {
       }
     }
     for (Link& link : links_)
-      if (link.spec.credits == 0 && link.problem.empty()) link.problem = "the other end is missing";
+      if (!link.is_asked && link.problem.empty()) link.problem = "the other end is missing";
   }
 
   void turn(Instant now) {

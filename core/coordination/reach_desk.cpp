@@ -8,7 +8,6 @@
 #include "core/base/units.hpp"
 #include "core/coordination/log.hpp"
 #include "core/coordination/messages.hpp"
-#include "core/protocol/frame.hpp"
 
 namespace rehearsal::coordination {
 namespace {
@@ -31,8 +30,7 @@ std::optional<NicIndex> same_rail(const plan::Nic& nic, std::size_t index,
 void add(std::vector<ReachPath>& paths, const plan::Inventory& from, const plan::Inventory& to) {
   for (std::uint32_t i = 0; i < from.nics.size(); ++i) {
     const auto nic = same_rail(from.nics[i], i, to);
-    const ReachPath path{from.host, to.host, NicIndex{i}, nic.value_or(NicIndex{})};
-    if (nic && std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
+    if (nic) paths.push_back({from.host, to.host, NicIndex{i}, *nic});
   }
 }
 

@@ -61,6 +61,16 @@ Result<Impairment> take_impairment(Decoder& from) {
   return impairment;
 }
 
+constexpr std::uint64_t kFlowControlMost = 7;
+
+std::uint64_t bits_of(const FlowControl& setting) {
+  return (setting.negotiated ? 1U : 0U) | (setting.heeds ? 2U : 0U) | (setting.sends ? 4U : 0U);
+}
+
+FlowControl flow_control_of(std::uint64_t bits) {
+  return {.negotiated = (bits & 1) != 0, .heeds = (bits & 2) != 0, .sends = (bits & 4) != 0};
+}
+
 struct EffectEncoder {
   Encoder& to;
   void operator()(const RateCap& cap) const {
@@ -161,9 +171,7 @@ struct ActEncoder {
   }
   void operator()(const SetFlowControl& set) const {
     put(to, ActTag::set_flow_control);
-    to.number(set.setting.negotiated ? 1 : 0);
-    to.number(set.setting.heeds ? 1 : 0);
-    to.number(set.setting.sends ? 1 : 0);
+    to.number(bits_of(set.setting));
   }
 };
 
@@ -188,11 +196,9 @@ Result<Act> take_act(Decoder& from) {
       return SetMtu{mtu};
     }
     case ActTag::set_flow_control: {
-      FlowControl setting;
-      ASSIGN_OR_RETURN(setting.negotiated, decode_flag(from));
-      ASSIGN_OR_RETURN(setting.heeds, decode_flag(from));
-      ASSIGN_OR_RETURN(setting.sends, decode_flag(from));
-      return SetFlowControl{setting};
+      ASSIGN_OR_RETURN(const std::uint64_t bits,
+                       from.number_up_to(kFlowControlMost, "pause frames"));
+      return SetFlowControl{flow_control_of(bits)};
     }
   }
   return invalid("there is no act with number " + std::to_string(tag));
@@ -227,28 +233,19 @@ Result<Qdisc> take_qdisc(Decoder& from) {
 // What is yes or no of an interface. The first was alone once: a journal of then is still read.
 constexpr std::uint64_t kUp = 1;
 constexpr std::uint64_t kHasFlowControl = 2;
-constexpr std::uint64_t kNegotiated = 4;
-constexpr std::uint64_t kHeeds = 8;
-constexpr std::uint64_t kSends = 16;
+constexpr int kFlowControlShift = 2;
 constexpr std::uint64_t kFlagsMost = 31;
 
 std::uint64_t flags_of(const InterfaceState& state) {
-  std::uint64_t flags = 0;
-  if (state.is_up) flags |= kUp;
-  if (!state.flow_control) return flags;
-  flags |= kHasFlowControl;
-  if (state.flow_control->negotiated) flags |= kNegotiated;
-  if (state.flow_control->heeds) flags |= kHeeds;
-  if (state.flow_control->sends) flags |= kSends;
-  return flags;
+  const std::uint64_t up = state.is_up ? kUp : 0;
+  if (!state.flow_control) return up;
+  return up | kHasFlowControl | bits_of(*state.flow_control) << kFlowControlShift;
 }
 
 void take_flags(InterfaceState& state, std::uint64_t flags) {
   state.is_up = (flags & kUp) != 0;
-  if ((flags & kHasFlowControl) == 0) return;
-  state.flow_control = FlowControl{.negotiated = (flags & kNegotiated) != 0,
-                                   .heeds = (flags & kHeeds) != 0,
-                                   .sends = (flags & kSends) != 0};
+  if ((flags & kHasFlowControl) != 0)
+    state.flow_control = flow_control_of(flags >> kFlowControlShift);
 }
 
 }  // namespace

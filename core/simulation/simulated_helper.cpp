@@ -1,11 +1,8 @@
 #include "core/simulation/simulated_helper.hpp"
 
 namespace rehearsal::simulation {
-namespace {
 
 using namespace fault;
-
-}  // namespace
 
 void SimulatedHost::add_interface(const std::string& name) {
   const auto index = static_cast<std::uint32_t>(interfaces_.size() + 2);
