@@ -57,8 +57,8 @@ Result<void> apply(const yaml::Document& document, Config& config) {
     ASSIGN_OR_RETURN(config.metrics, runtime::listen_endpoint_of(*node));
   }
   if (const auto node = keys.optional("helper")) {
-    ASSIGN_OR_RETURN(const std::string path, node->text());
-    config.helper = path == "none" ? "" : path;
+    ASSIGN_OR_RETURN(config.helper, node->text());
+    if (config.helper == "none") config.helper.clear();
   }
   if (const auto node = keys.optional("drain_limit")) {
     ASSIGN_OR_RETURN(config.drain_limit, node->duration());
