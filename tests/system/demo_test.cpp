@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -49,11 +50,7 @@ class Demo : public testing::Test {
     return stat.empty() || stat.find(") Z ") != std::string::npos;
   }
   static bool wait_until_gone(const std::vector<pid_t>& pids) {
-    const Instant deadline = now() + seconds{20};
-    for (const pid_t pid : pids)
-      while (!is_gone(pid))
-        if (now() > deadline) return false;
-    return true;
+    return wait_until([&] { return std::ranges::all_of(pids, is_gone); }, seconds{20});
   }
   /// Nothing but what was asked for: no temporary folder.
   std::vector<std::string> files_left() const {

@@ -48,20 +48,10 @@ class KernelDrill : public SystemCluster {
   }
   bool is_clean() { return state("h2") == clean_; }
   bool wait_until_clean(Duration patience) {
-    const Instant deadline = now() + patience;
-    while (!is_clean()) {
-      if (now() >= deadline) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds{20});
-    }
-    return true;
+    return wait_until([&] { return is_clean(); }, patience);
   }
   bool wait_until_on(const std::string& mark) {
-    const Instant deadline = now() + kPatience;
-    while (state("h2").find(mark) == std::string::npos) {
-      if (now() >= deadline) return false;
-      std::this_thread::sleep_for(std::chrono::milliseconds{20});
-    }
-    return true;
+    return wait_until([&] { return state("h2").find(mark) != std::string::npos; });
   }
 
   /// Rings of two on rail0, by appointment; a fault on h2's rail0.

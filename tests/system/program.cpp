@@ -5,12 +5,23 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <thread>
 
 namespace rehearsal::test {
 
 std::filesystem::path programs() { return REHEARSAL_PROGRAMS; }
 
 Instant now() { return std::chrono::steady_clock::now(); }
+
+bool wait_until(const std::function<bool()>& is_so, Duration patience) {
+  const Instant deadline = now() + patience;
+  for (;;) {
+    const bool is_last = now() >= deadline;
+    if (is_so()) return true;
+    if (is_last) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds{20});
+  }
+}
 
 Program::Program(std::vector<std::string> command, std::filesystem::path log,
                  std::vector<std::string> environment, int death_signal)

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ std::filesystem::path programs();
 Instant now();
 /// Generous: reached only when something is wrong.
 inline constexpr Duration kPatience = std::chrono::seconds{60};
+/// Looks again and again at what other processes bring about, with a pause in between that leaves
+/// them the machine. False: not so within `patience`, looked at once more after it.
+bool wait_until(const std::function<bool()>& is_so, Duration patience = kPatience);
 
 /// A program under test with what it wrote. Ends with this object; when the test has failed by
 /// then, its output is printed.

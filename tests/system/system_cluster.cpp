@@ -28,9 +28,6 @@ std::string read_whole(const fs::path& path) {
 
 std::string script() { return std::string{REHEARSAL_SOURCE_DIR} + "/scripts/cluster"; }
 
-/// Between two looks at what other processes bring about.
-void pause() { std::this_thread::sleep_for(std::chrono::milliseconds{10}); }
-
 }  // namespace
 
 void SystemCluster::SetUp() {
@@ -45,13 +42,12 @@ void SystemCluster::SetUp() {
   command.insert(command.end(), options_.begin(), options_.end());
   script_ = std::make_unique<Program>(command, folder() / "script.log", std::vector<std::string>{},
                                       SIGTERM);
-  const Instant deadline = now() + kStartPatience;
-  while (prefix_.empty() || prefix_.back() != '\n') {
-    ASSERT_TRUE(script_->is_running()) << script_->output();
-    ASSERT_LT(now(), deadline) << script_->output();
+  const auto is_ready = [&] {
     prefix_ = read_whole(cluster_folder_ / "ready");
-    pause();
-  }
+    return prefix_.ends_with('\n');
+  };
+  wait_until([&] { return is_ready() || !script_->is_running(); }, kStartPatience);
+  ASSERT_TRUE(is_ready()) << script_->output();
   prefix_.pop_back();
   for (const std::string& host : all_hosts()) {
     // Keeps the namespace's counters readable when its agent is dead.
@@ -59,10 +55,8 @@ void SystemCluster::SetUp() {
                                                          folder() / (host + "-anchor.log")));
     anchors_[host] = anchor_programs_.back()->pid();
     const std::string devices = "/proc/" + std::to_string(anchors_[host]) + "/net/dev";
-    while (read_whole(devices).find("rail0:") == std::string::npos) {
-      ASSERT_LT(now(), deadline) << host << " is in no namespace with a rail";
-      pause();
-    }
+    ASSERT_TRUE(wait_until([&] { return read_whole(devices).find("rail0:") != std::string::npos; }))
+        << host << " is in no namespace with a rail";
   }
 }
 
@@ -166,19 +160,16 @@ void SystemCluster::restart_coordinator() {
       cluster_folder_ / "head-again.log");
 }
 
+bool SystemCluster::has_free_agents(std::size_t count) {
+  int code = 0;
+  const auto status = nlohmann::json::parse(rehearse({"status", "--json"}, code), nullptr, false);
+  if (code != 0 || !status.is_object() || status["agents"].size() != count) return false;
+  return std::ranges::all_of(status["agents"],
+                             [](const auto& agent) { return agent["run"].is_null(); });
+}
+
 bool SystemCluster::wait_for_free_agents(std::size_t count, Duration patience) {
-  const Instant deadline = now() + patience;
-  while (now() < deadline) {
-    int code = 0;
-    const auto status = nlohmann::json::parse(rehearse({"status", "--json"}, code), nullptr, false);
-    if (code == 0 && status.is_object()) {
-      std::size_t is_free = 0;
-      for (const auto& agent : status["agents"]) is_free += agent["run"].is_null() ? 1 : 0;
-      if (is_free == count && status["agents"].size() == count) return true;
-    }
-    pause();
-  }
-  return false;
+  return wait_until([&] { return has_free_agents(count); }, patience);
 }
 
 SystemCluster::Counters SystemCluster::counters(const std::string& host, std::uint32_t rail) {

@@ -48,6 +48,7 @@ class SystemCluster : public testing::Test {
   void restart_coordinator();
   /// Until `rehearse status` shows so many agents that are free.
   bool wait_for_free_agents(std::size_t count, Duration patience = kPatience);
+  bool has_free_agents(std::size_t count);
 
   /// Bytes through one data interface, from the kernel ("sent", "received" of rail0 …).
   struct Counters {

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <fstream>
 #include <regex>
-#include <thread>
 
 namespace rehearsal::test {
 namespace {
@@ -116,13 +115,7 @@ std::string HelperHost::state() const {
 }
 
 bool HelperHost::wait_for_state(const std::string& wanted, Duration patience) const {
-  const Instant deadline = now() + patience;
-  for (;;) {
-    const bool is_last = now() >= deadline;  // looked at once more after it
-    if (state() == wanted) return true;
-    if (is_last) return false;
-    std::this_thread::yield();
-  }
+  return wait_until([&] { return state() == wanted; }, patience);
 }
 
 std::string HelperHost::ip(const std::string& arguments) const {

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <future>
 #include <sstream>
-#include <thread>
 
 #include "core/base/units.hpp"
 #include "core/fault/kernel_fault.hpp"
@@ -51,14 +50,6 @@ bool is_stopped(pid_t pid) {
   return name_end != std::string::npos && text.substr(name_end, 3) == ") T";
 }
 
-bool wait_until_stopped(pid_t pid) {
-  for (const Instant deadline = now() + kPatience; now() < deadline;) {
-    if (is_stopped(pid)) return true;
-    std::this_thread::yield();
-  }
-  return false;
-}
-
 /// One fault of each kind, each on an interface of its own; another one is the last in each row.
 std::vector<std::string> faults_of_row(std::size_t row) {
   const std::vector<std::string> all = {"rate=e1=10Mbit/s", "blackhole=e2", "link_down=e3",
@@ -83,7 +74,7 @@ std::string cell(HelperHost& host, const std::string& clean, std::size_t row,
   const Duration lease = is_lease_waited_for ? kShortLease : fault::kLeaseMost;
   const std::string mode = is_undoing ? "undo" : column.coordinator ? "silent" : "renew";
   const auto agent = host.agent(format_duration_exact(lease), mode, faults_of_row(row));
-  if (!wait_until_stopped(host.helper().pid())) {
+  if (!wait_until([&] { return is_stopped(host.helper().pid()); })) {
     return "not reached: " + agent->output() + host.helper().output();
   }
   if (host.state() == clean) return "no fault was on";
