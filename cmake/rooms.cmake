@@ -1,7 +1,18 @@
+# rehearsal_precompile(TARGET [asio]): takes headers precompiled, where there are such: Asio's with the
+# standard library's that it includes, or the latter alone.
+function(rehearsal_precompile target)
+  if(ARGN AND REHEARSAL_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} REUSE_FROM ${ARGN})
+  elseif(NOT ARGN AND TARGET rehearsal_standard_headers)
+    target_precompile_headers(${target} REUSE_FROM rehearsal_standard_headers)
+  endif()
+endfunction()
+
 # rehearsal_room(core/profile LINKS rehearsal_base): a static library `rehearsal_profile` of all the
-# sources in that folder. Headers are included by their path from the root of the repository.
+# sources in that folder. Headers are included by their path from the root of the repository. With
+# `HEADERS asio` Asio's are taken precompiled, otherwise the standard library's.
 function(rehearsal_room folder)
-  cmake_parse_arguments(ROOM "" "NAME" "LINKS;PRIVATE_LINKS" ${ARGN})
+  cmake_parse_arguments(ROOM "" "NAME;HEADERS" "LINKS;PRIVATE_LINKS" ${ARGN})
   get_filename_component(name ${folder} NAME)
   if(ROOM_NAME)
     set(name ${ROOM_NAME})
@@ -13,6 +24,7 @@ function(rehearsal_room folder)
     add_library(rehearsal_${name} STATIC ${sources} ${headers})
     target_link_libraries(rehearsal_${name} PUBLIC rehearsal_options ${ROOM_LINKS}
                                             PRIVATE ${ROOM_PRIVATE_LINKS})
+    rehearsal_precompile(rehearsal_${name} ${ROOM_HEADERS})
   else()
     add_library(rehearsal_${name} INTERFACE)
     target_link_libraries(rehearsal_${name} INTERFACE rehearsal_options ${ROOM_LINKS})
