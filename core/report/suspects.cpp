@@ -36,10 +36,11 @@ NicName name_of(const plan::Plan& plan, NicNumber number) {
 std::string pace_of(const Suspect& suspect) {
   const double rate = 1 / suspect.factor;
   constexpr double kNear = 0.05;
-  if (rate > 0.5 - kNear && rate < 0.5 + kNear) return "at about half the rate of its peers";
+  const std::string whose = suspect.against_itself ? "its own in the rest of the run" : "its peers";
+  if (rate > 0.5 - kNear && rate < 0.5 + kNear) return "at about half the rate of " + whose;
   if (rate > 0.25 - kNear / 2 && rate < 0.25 + kNear / 2)
-    return "at about a quarter of the rate of its peers";
-  return "at about " + decimal("%.2f", rate) + " of the rate of its peers";
+    return "at about a quarter of the rate of " + whose;
+  return "at about " + decimal("%.2f", rate) + " of the rate of " + whose;
 }
 
 std::string finding_of(const Suspect& suspect, const SuspectSummary& named) {
@@ -71,8 +72,10 @@ std::string evidence_of(const Suspect& suspect) {
   if (suspect.computing) {
     text = "That is beyond what the other ranks take, ";
   } else {
-    text = "Receivers stood without its messages for " + decimal("%.1f", suspect.factor) +
-           " times as long as for the same bytes elsewhere, ";
+    text = "Receivers stood without its messages for " +
+           decimal(suspect.against_itself ? "%.2f" : "%.1f", suspect.factor) +
+           " times as long as for the same bytes " +
+           (suspect.against_itself ? "in the other iterations, " : "elsewhere, ");
   }
   text += "in " + std::to_string(suspect.windows) + " of " + std::to_string(suspect.windows_of) +
           (suspect.windows_of == 1 ? " part" : " parts") + " of the run";

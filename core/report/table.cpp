@@ -111,7 +111,7 @@ std::string verdict_lines(const Summary& summary, bool colour) {
   for (const std::string& reason : summary.reasons) text += wrapped(reason, kIndent, kIndent);
   text += suspect_lines(summary);
   for (const FaultSummary& fault : summary.faults) {
-    if (fault.found != Found::not_applicable) text += wrapped(fault.finding, kIndent, kIndent);
+    if (!fault.finding.empty()) text += wrapped(fault.finding, kIndent, kIndent);
   }
   for (const std::string& warning : summary.warnings) {
     text += wrapped("Note: " + warning, kIndent, kIndent);
