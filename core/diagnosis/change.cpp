@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "core/diagnosis/explanation.hpp"
+#include "core/diagnosis/certainty.hpp"
 #include "core/diagnosis/pace.hpp"
 
 namespace rehearsal::diagnosis {
@@ -14,10 +14,8 @@ namespace {
 const double kChangeMin = std::log(1.08);
 // A noise smaller than this is not believed: clocks and turns are not that exact.
 constexpr double kNoiseMin = 0.01;
-// So many times its noise a place strays somewhere by accident, since the worst of many is taken …
-constexpr double kByAccident = 2;
-// … and so many times more it is half believed.
-constexpr double kHalfBelieved = 2;
+// So many times its noise some place strays by accident.
+constexpr double kByAccident = 3;
 // Flows that are hardly ever waited for double by nothing; in parts of what is usual.
 constexpr double kHardlyWaitedFor = 0.05;
 // What a place takes more must be at least this part of what iterations take more.
@@ -111,13 +109,38 @@ double iteration_time(const Observations& observations, std::span<const std::siz
   return time / iterations;
 }
 
-// How sure it is that such an effect is none of the noise.
-double certainty(double effect, double noise) {
-  const double beyond = effect / std::max(noise, kNoiseMin) - kByAccident;
-  return beyond <= 0 ? 0 : beyond / (beyond + kHalfBelieved);
+// How sure it is that an effect in the slow windows is more than the noise in the normal ones.
+double certainty(const Change& change, const Explanation& explanation, double effect,
+                 const Stretches& stretches) {
+  const std::vector<double> usual = effects_in(change, explanation, stretches.normal);
+  if (usual.size() < kNormalMin) return 0;
+  // The effect is a mean over the slow windows, held against one over the normal ones.
+  const double share = 1 / static_cast<double>(stretches.slow.size()) +
+                       1 / static_cast<double>(stretches.normal.size());
+  const double noise = std::max(deviation(usual) * std::sqrt(share), kNoiseMin);
+  return certainty_of(effect, noise, kByAccident);
 }
 
 }  // namespace
+
+bool may_have_changed(const Observations& observations, const Explanation& explanation,
+                      const Stretches& stretches) {
+  if (stretches.normal.size() < kNormalMin) return true;
+  const Change change(observations, stretches.normal);
+  const auto fit = fit_of(explanation, change.paces(stretches.slow));
+  return fit && fit->effect >= kChangeMin &&
+         certainty(change, explanation, fit->effect, stretches) >= kConfidenceMin;
+}
+
+std::optional<double> slowdown_of(const Observations& observations, const Explanation& explanation,
+                                  const Stretches& stretches) {
+  const Paces paces = Change(observations, stretches.normal).paces(stretches.slow);
+  std::vector<double> blamed;
+  for (std::size_t i = 0; i < paces.size(); ++i)
+    if (explanation.blamed[i] && paces[i]) blamed.push_back(*paces[i]);
+  if (blamed.empty()) return std::nullopt;
+  return std::exp(quantile(blamed, 0.5));
+}
 
 std::optional<Suspect> find_change(const Observations& observations, const Stretches& stretches) {
   if (stretches.normal.size() < kNormalMin || stretches.slow.empty()) return std::nullopt;
@@ -128,8 +151,6 @@ std::optional<Suspect> find_change(const Observations& observations, const Stret
       iteration_time(observations, stretches.slow) - iteration_time(observations, stretches.normal);
   if (change.excess(found->explanation, stretches.slow) < kPartOfSlowness * slower)
     return std::nullopt;
-  const std::vector<double> usual = effects_in(change, found->explanation, stretches.normal);
-  if (usual.size() < kNormalMin) return std::nullopt;
   const double effect = found->fit.effect;
   Suspect suspect = found->explanation.suspect;
   suspect.windows_of = static_cast<std::uint32_t>(stretches.slow.size());
@@ -137,9 +158,12 @@ std::optional<Suspect> find_change(const Observations& observations, const Stret
       std::ranges::count_if(effects_in(change, found->explanation, stretches.slow),
                             [&](double seen) { return seen >= effect / 2; }));
   suspect.factor = std::exp(effect);
+  if (const auto slowdown = slowdown_of(observations, found->explanation, stretches))
+    suspect.factor = *slowdown;
   suspect.against_itself = true;
   const double steady = static_cast<double>(suspect.windows) / suspect.windows_of;
-  suspect.confidence = found->fit.cleanness() * certainty(effect, deviation(usual)) * steady;
+  suspect.confidence =
+      found->fit.cleanness() * certainty(change, found->explanation, effect, stretches) * steady;
   return suspect;
 }
 

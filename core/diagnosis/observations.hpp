@@ -45,7 +45,8 @@ struct RankWork {
 
 struct Window {
   std::uint32_t iterations = 0;
-  Duration iteration_time{0};  ///< mean; zero: not known
+  /// Mean, of three and more without the longest: one that is late is an accident. Zero: not known.
+  Duration iteration_time{0};
 };
 
 /// All that a diagnosis looks at: measurements only, nothing of what was meant to happen but the

@@ -9,11 +9,16 @@
 namespace rehearsal::diagnosis {
 namespace {
 
-// A gap of so many times the noise of a window is no accident, also where there are sixteen of
-// them.
-constexpr double kGapOfNoise = 3;
-// What an iteration hardly feels is nobody's fault.
-constexpr double kGapMin = 0.02;
+// The fast and the slow half of what is but noise differ by 3.2 times the standard error of that
+// difference, whatever the noise. This much is no accident.
+constexpr double kClear = 5;
+// What an iteration hardly feels is nobody's fault; in parts of the usual time.
+constexpr double kDifferenceMin = 0.02;
+// So many iterations of one window, or so many windows: once is an accident.
+constexpr std::uint32_t kIterationsMin = 3;
+constexpr std::size_t kWindowsMin = 2;
+// A noise smaller than this is not believed; in parts of the usual time.
+constexpr double kNoiseMin = 1e-3;
 // The median of the distance of two normal values, in standard deviations of one.
 constexpr double kMedianDistance = 0.954;
 
@@ -63,6 +68,40 @@ std::optional<Stretches> much_slower(const std::vector<Timed>& sorted) {
   return stretches;
 }
 
+// Where windows sorted by time are best cut in two.
+struct Split {
+  std::size_t normal = 0;  // so many first ones
+  double clearness = 0;    // difference of the means in its standard errors
+  double difference = 0;   // in parts of the mean of the normal ones
+};
+
+Split clearest_split(const std::vector<Timed>& sorted, double noise) {
+  double all = 0;
+  for (const Timed& window : sorted) all += window.time;
+  Split clearest;
+  double sum = 0;
+  for (std::size_t normal = 1; normal < sorted.size(); ++normal) {
+    sum += sorted[normal - 1].time;
+    if (normal < kNormalMin) continue;
+    const auto fast = static_cast<double>(normal);
+    const auto slow = static_cast<double>(sorted.size() - normal);
+    const double usual = sum / fast;
+    const double difference = (all - sum) / slow - usual;
+    const double error = std::max(noise, kNoiseMin * usual) * std::sqrt(1 / fast + 1 / slow);
+    if (difference / error <= clearest.clearness) continue;
+    clearest = {
+        .normal = normal, .clearness = difference / error, .difference = difference / usual};
+  }
+  return clearest;
+}
+
+std::optional<Stretches> often_enough(const Observations& observations, Stretches stretches) {
+  const bool once = stretches.slow.size() < kWindowsMin &&
+                    observations.windows[stretches.slow.front()].iterations < kIterationsMin;
+  if (once) return std::nullopt;
+  return stretches;
+}
+
 }  // namespace
 
 std::optional<Stretches> stretches_of(const Observations& observations) {
@@ -70,16 +109,11 @@ std::optional<Stretches> stretches_of(const Observations& observations) {
   if (windows.size() < 2) return std::nullopt;
   const double noise = noise_of(windows);
   std::ranges::stable_sort(windows, {}, &Timed::time);
-  if (auto stretches = much_slower(windows)) return stretches;
-  double sum = 0;
-  for (std::size_t normal = 1; normal < windows.size(); ++normal) {
-    sum += windows[normal - 1].time;
-    if (normal < kNormalMin) continue;
-    const double gap = windows[normal].time - windows[normal - 1].time;
-    const double usual = sum / static_cast<double>(normal);
-    if (gap > std::max(kGapOfNoise * noise, kGapMin * usual)) return parted(windows, normal);
-  }
-  return std::nullopt;
+  if (auto stretches = much_slower(windows))
+    return often_enough(observations, *std::move(stretches));
+  const Split split = clearest_split(windows, noise);
+  if (split.clearness < kClear || split.difference < kDifferenceMin) return std::nullopt;
+  return often_enough(observations, parted(windows, split.normal));
 }
 
 }  // namespace rehearsal::diagnosis

@@ -17,8 +17,8 @@ struct Stretches {
 };
 
 /// Parts the run where the slow windows stand apart from all others: by kMuchSlower of a fast one,
-/// or by a gap that the run's own noise (from one window to the next) does not explain. Windows of
-/// which nothing is known are in neither. Nothing: they are alike.
+/// or by more than the run's own noise (from one window to the next) explains. Windows of which
+/// nothing is known are in neither. Nothing: they are alike, or it was seen only once.
 std::optional<Stretches> stretches_of(const Observations& observations);
 
 /// Windows this many times slower than the fast ones are looked at by themselves.

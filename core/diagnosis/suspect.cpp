@@ -31,17 +31,27 @@ std::uint32_t seen_in(const Observations& observations, const PaceModel& model, 
   return seen;
 }
 
+// `stretches`: whose slow ones the windows are; null: they are all that there is.
 std::optional<Suspect> find_in_network(const Observations& observations,
-                                       std::span<const std::size_t> windows) {
+                                       std::span<const std::size_t> windows,
+                                       const Stretches* stretches) {
   const PaceModel model(observations, windows);
   const Paces paces = model.paces(observations, windows);
   const auto found = best_explanation(observations, paces, std::log(kFactorMin));
   if (!found) return std::nullopt;
+  // What differs in a healthy run too makes no run slow.
+  if (stretches != nullptr && !may_have_changed(observations, found->explanation, *stretches))
+    return std::nullopt;
   const Fit& fit = found->fit;
   Suspect suspect = found->explanation.suspect;
   suspect.windows_of = static_cast<std::uint32_t>(windows.size());
   suspect.windows = seen_in(observations, model, *found, windows);
   suspect.factor = std::exp(fit.effect);
+  if (stretches != nullptr) {
+    const auto slowdown = slowdown_of(observations, found->explanation, *stretches);
+    suspect.against_itself = slowdown && *slowdown > 1;
+    if (suspect.against_itself) suspect.factor = *slowdown;
+  }
   const double strength = fit.effect / (fit.effect + kHalfBelieved);
   const double steady = static_cast<double>(suspect.windows) / suspect.windows_of;
   suspect.confidence = fit.cleanness() * strength * steady;
@@ -59,10 +69,11 @@ void drop_doubtful(std::vector<Suspect>& suspects) {
   std::erase_if(suspects, [](const Suspect& s) { return s.confidence < kConfidenceMin; });
 }
 
-std::vector<Suspect> look_at(const Observations& observations,
-                             std::span<const std::size_t> windows) {
+std::vector<Suspect> look_at(const Observations& observations, std::span<const std::size_t> windows,
+                             const Stretches* stretches) {
   std::vector<Suspect> suspects = find_stragglers(observations, windows);
-  if (const auto place = find_in_network(observations, windows)) suspects.push_back(*place);
+  if (const auto place = find_in_network(observations, windows, stretches))
+    suspects.push_back(*place);
   drop_doubtful(suspects);
   return suspects;
 }
@@ -103,7 +114,8 @@ std::vector<Suspect> find_suspects(const Observations& observations) {
   if (all.empty()) return {};
   const auto stretches = stretches_of(observations);
   bool slow_part = stretches && stretches->much;
-  std::vector<Suspect> suspects = look_at(observations, slow_part ? stretches->slow : all);
+  std::vector<Suspect> suspects = slow_part ? look_at(observations, stretches->slow, &*stretches)
+                                            : look_at(observations, all, nullptr);
   if (suspects.empty() && stretches) {
     suspects = compare(observations, *stretches);
     slow_part = true;

@@ -49,7 +49,7 @@ struct Suspect {
 inline constexpr double kConfidenceMin = 0.5;
 /// A place that takes less than this many times what its peers take is not suspicious, unless it
 /// took clearly less before or after.
-inline constexpr double kFactorMin = 1.25;
+inline constexpr double kFactorMin = 1.4;
 
 /// Whom the measurements point at; empty: nobody. Ranks or hosts that compute slowly come first,
 /// then at most one place of the network.

@@ -32,15 +32,16 @@ NicName name_of(const plan::Plan& plan, NicNumber number) {
   return {};
 }
 
-/// "at about half the rate of its peers"
+/// "more slowly than its peers", "at about half its rate in the rest of the run". Of peers no rate
+/// is named: how long messages are under way also depends on how many queue.
 std::string pace_of(const Suspect& suspect) {
+  if (!suspect.against_itself) return "more slowly than its peers";
   const double rate = 1 / suspect.factor;
   constexpr double kNear = 0.05;
-  const std::string whose = suspect.against_itself ? "its own in the rest of the run" : "its peers";
-  if (rate > 0.5 - kNear && rate < 0.5 + kNear) return "at about half the rate of " + whose;
-  if (rate > 0.25 - kNear / 2 && rate < 0.25 + kNear / 2)
-    return "at about a quarter of the rate of " + whose;
-  return "at about " + decimal("%.2f", rate) + " of the rate of " + whose;
+  std::string part = decimal("%.2f", rate) + " of";
+  if (rate > 0.5 - kNear && rate < 0.5 + kNear) part = "half";
+  if (rate > 0.25 - kNear / 2 && rate < 0.25 + kNear / 2) part = "a quarter of";
+  return "at about " + part + " its rate in the rest of the run";
 }
 
 std::string finding_of(const Suspect& suspect, const SuspectSummary& named) {
@@ -73,7 +74,7 @@ std::string evidence_of(const Suspect& suspect) {
     text = "That is beyond what the other ranks take, ";
   } else {
     text = "Receivers stood without its messages for " +
-           decimal(suspect.against_itself ? "%.2f" : "%.1f", suspect.factor) +
+           decimal(suspect.factor < 2 ? "%.2f" : "%.1f", suspect.factor) +
            " times as long as for the same bytes " +
            (suspect.against_itself ? "in the other iterations, " : "elsewhere, ");
   }
