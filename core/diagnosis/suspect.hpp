@@ -41,6 +41,8 @@ struct Suspect {
   bool slow_part = false;
   /// `factor` is not to its peers but to itself in the rest of the run.
   bool against_itself = false;
+  /// Seen by how long messages were under way, not by how long they were waited for.
+  bool by_time_under_way = false;
 
   bool operator==(const Suspect&) const = default;
 };

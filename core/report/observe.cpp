@@ -60,6 +60,10 @@ void add(Passage& passage, const measure::FlowFigures& sent, const measure::Flow
   passage.exposed += sent.held - received.held;
   passage.blocked += sent.stood;
   passage.starved += received.stood;
+  if (!passage.under_way || sent.messages != received.messages)
+    passage.under_way.reset();
+  else
+    *passage.under_way += Duration{static_cast<std::int64_t>(received.instants - sent.instants)};
 }
 
 Duration planned_compute(const profile::RankClass& rank_class) {

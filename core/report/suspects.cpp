@@ -73,7 +73,8 @@ std::string evidence_of(const Suspect& suspect) {
   if (suspect.computing) {
     text = "That is beyond what the other ranks take, ";
   } else {
-    text = "Receivers stood without its messages for " +
+    text = std::string(suspect.by_time_under_way ? "Its messages were under way for "
+                                                 : "Receivers stood without its messages for ") +
            decimal(suspect.factor < 2 ? "%.2f" : "%.1f", suspect.factor) +
            " times as long as for the same bytes " +
            (suspect.against_itself ? "in the other iterations, " : "elsewhere, ");
