@@ -18,6 +18,8 @@ constexpr double kNoiseMin = 0.01;
 constexpr double kByAccident = 3;
 // Flows that are hardly ever waited for double by nothing; in parts of what is usual.
 constexpr double kHardlyWaitedFor = 0.05;
+// … nor does an iteration feel so small a part of it.
+constexpr double kHardlyFelt = 0.02;
 // What a place takes more must be at least this part of what iterations take more.
 constexpr double kPartOfSlowness = 0.25;
 
@@ -59,6 +61,17 @@ double iterations_in(const Observations& observations, std::span<const std::size
   return iterations;
 }
 
+double iteration_time(const Observations& observations, std::span<const std::size_t> windows) {
+  double time = 0;
+  double iterations = 0;
+  for (const std::size_t window : windows) {
+    const Window& of = observations.windows[window];
+    time += to_seconds(of.iteration_time) * of.iterations;
+    iterations += of.iterations;
+  }
+  return time / iterations;
+}
+
 // How flows of some windows differ from what they take in the normal ones.
 class Change {
  public:
@@ -68,6 +81,9 @@ class Change {
     for (const auto& flow : normal_)
       if (flow) known.push_back(*flow);
     if (!known.empty()) typical_ = quantile(known, 0.5);
+    least_ = kHardlyWaitedFor * typical_;
+    if (figure == Figure::exposed)
+      least_ = std::max(least_, kHardlyFelt * iteration_time(observations, normal));
   }
 
   Paces paces(std::span<const std::size_t> windows) const {
@@ -113,8 +129,7 @@ class Change {
   // What a message of one flow takes is known but for what two clocks are apart: only how much more
   // it takes counts, in parts of what is usual for all.
   double pace(double now, double normal) const {
-    const double least = kHardlyWaitedFor * typical_;
-    if (figure_ == Figure::exposed) return std::log((now + least) / (normal + least));
+    if (figure_ == Figure::exposed) return std::log((now + least_) / (normal + least_));
     return std::log(std::max(1 + (now - normal) / typical_, kHardlyWaitedFor));
   }
 
@@ -122,6 +137,7 @@ class Change {
   Figure figure_;
   Values normal_;
   double typical_ = 0;
+  double least_ = 0;
 };
 
 // Effects that the explanation seems to have in windows one by one.
@@ -151,17 +167,6 @@ double deviation(const std::vector<double>& values) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return std::sqrt(squares / static_cast<double>(values.size() - 1));
-}
-
-double iteration_time(const Observations& observations, std::span<const std::size_t> windows) {
-  double time = 0;
-  double iterations = 0;
-  for (const std::size_t window : windows) {
-    const Window& of = observations.windows[window];
-    time += to_seconds(of.iteration_time) * of.iterations;
-    iterations += of.iterations;
-  }
-  return time / iterations;
 }
 
 // How sure it is that an effect in the slow windows is more than the noise in the normal ones.

@@ -56,24 +56,16 @@ Stretches parted(const std::vector<Timed>& sorted, std::size_t begin) {
   return stretches;
 }
 
-std::optional<Stretches> much_slower(const std::vector<Timed>& sorted) {
-  std::vector<double> times;
-  for (const Timed& window : sorted) times.push_back(window.time);
-  const double bound = quantile(times, 0.25) * kMuchSlower;
-  const auto begin = static_cast<std::size_t>(
-      std::ranges::count_if(times, [&](double time) { return time <= bound; }));
-  if (begin == sorted.size()) return std::nullopt;
-  Stretches stretches = parted(sorted, begin);
-  stretches.much = true;
-  return stretches;
-}
-
 // Where windows sorted by time are best cut in two.
 struct Split {
   std::size_t normal = 0;  // so many first ones
   double clearness = 0;    // difference of the means in its standard errors
   double difference = 0;   // in parts of the mean of the normal ones
 };
+
+bool is_clear(const Split& split) {
+  return split.clearness >= kClear && split.difference >= kDifferenceMin;
+}
 
 Split clearest_split(const std::vector<Timed>& sorted, double noise) {
   double all = 0;
@@ -95,6 +87,21 @@ Split clearest_split(const std::vector<Timed>& sorted, double noise) {
   return clearest;
 }
 
+std::optional<Stretches> much_slower(const std::vector<Timed>& sorted, const Split& split) {
+  std::vector<double> times;
+  for (const Timed& window : sorted) times.push_back(window.time);
+  const double bound = quantile(times, 0.25) * kMuchSlower;
+  const auto begin = static_cast<std::size_t>(
+      std::ranges::count_if(times, [&](double time) { return time <= bound; }));
+  if (begin == sorted.size()) return std::nullopt;
+  Stretches stretches = parted(sorted, begin);
+  stretches.much = true;
+  // What is between is a little slow: neither.
+  if (is_clear(split) && split.normal < begin)
+    stretches.normal = parted(sorted, split.normal).normal;
+  return stretches;
+}
+
 std::optional<Stretches> often_enough(const Observations& observations, Stretches stretches) {
   const bool once = stretches.slow.size() < kWindowsMin &&
                     observations.windows[stretches.slow.front()].iterations < kIterationsMin;
@@ -109,10 +116,10 @@ std::optional<Stretches> stretches_of(const Observations& observations) {
   if (windows.size() < 2) return std::nullopt;
   const double noise = noise_of(windows);
   std::ranges::stable_sort(windows, {}, &Timed::time);
-  if (auto stretches = much_slower(windows))
-    return often_enough(observations, *std::move(stretches));
   const Split split = clearest_split(windows, noise);
-  if (split.clearness < kClear || split.difference < kDifferenceMin) return std::nullopt;
+  if (auto stretches = much_slower(windows, split))
+    return often_enough(observations, *std::move(stretches));
+  if (!is_clear(split)) return std::nullopt;
   return often_enough(observations, parted(windows, split.normal));
 }
 

@@ -32,16 +32,11 @@ NicName name_of(const plan::Plan& plan, NicNumber number) {
   return {};
 }
 
-/// "more slowly than its peers", "at about half its rate in the rest of the run". Of peers no rate
-/// is named: how long messages are under way also depends on how many queue.
+/// No rate is named: how long messages are under way, and are waited for, also depends on how many
+/// queue. The evidence says what was measured.
 std::string pace_of(const Suspect& suspect) {
-  if (!suspect.against_itself) return "more slowly than its peers";
-  const double rate = 1 / suspect.factor;
-  constexpr double kNear = 0.05;
-  std::string part = decimal("%.2f", rate) + " of";
-  if (rate > 0.5 - kNear && rate < 0.5 + kNear) part = "half";
-  if (rate > 0.25 - kNear / 2 && rate < 0.25 + kNear / 2) part = "a quarter of";
-  return "at about " + part + " its rate in the rest of the run";
+  return suspect.against_itself ? "more slowly than in the rest of the run"
+                                : "more slowly than its peers";
 }
 
 std::string finding_of(const Suspect& suspect, const SuspectSummary& named) {
