@@ -38,6 +38,8 @@ struct WorkerCounters {
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
   std::uint64_t bytes_local = 0;
+  std::uint64_t background_bytes_sent = 0;  ///< not of the jobs, and in none of the others
+  std::uint64_t background_bytes_received = 0;
   std::uint64_t messages_sent = 0;
   std::uint64_t messages_received = 0;
   std::uint64_t ops_done = 0;

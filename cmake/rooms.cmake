@@ -54,8 +54,10 @@ endfunction()
 function(rehearsal_unit_tests folder)
   cmake_parse_arguments(TESTS "" "LABEL;KIND" "LINKS" ${ARGN})
   set(kind unit)
+  set(timeout 120)
   if(TESTS_KIND)
     set(kind ${TESTS_KIND})
+    set(timeout 300)  # whole drills, and many histories
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${kind}/${folder}/*_test.cpp)
   if(NOT sources)
@@ -71,6 +73,6 @@ function(rehearsal_unit_tests folder)
   rehearsal_link_test(${program} ${TESTS_LINKS})
   gtest_discover_tests(${program}
     TEST_PREFIX ${kind}.
-    PROPERTIES LABELS ${kind} TIMEOUT 120
+    PROPERTIES LABELS ${kind} TIMEOUT ${timeout}
     DISCOVERY_TIMEOUT 60)
 endfunction()

@@ -41,6 +41,8 @@ void add(const WorkerCounters& run, WorkerCounters& total) {
   total.bytes_sent += run.bytes_sent;
   total.bytes_received += run.bytes_received;
   total.bytes_local += run.bytes_local;
+  total.background_bytes_sent += run.background_bytes_sent;
+  total.background_bytes_received += run.background_bytes_received;
   total.messages_sent += run.messages_sent;
   total.messages_received += run.messages_received;
   total.ops_done += run.ops_done;

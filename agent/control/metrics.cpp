@@ -34,6 +34,10 @@ std::string AgentMetrics::text(const coordination::AgentView& view,
   metrics_.set("rehearsal_agent_payload_bytes_total", "sent", number(worker.bytes_sent));
   metrics_.set("rehearsal_agent_payload_bytes_total", "received", number(worker.bytes_received));
   metrics_.set("rehearsal_agent_payload_bytes_total", "local", number(worker.bytes_local));
+  metrics_.set("rehearsal_agent_background_bytes_total", "sent",
+               number(worker.background_bytes_sent));
+  metrics_.set("rehearsal_agent_background_bytes_total", "received",
+               number(worker.background_bytes_received));
   metrics_.set("rehearsal_agent_messages_total", "sent", number(worker.messages_sent));
   metrics_.set("rehearsal_agent_messages_total", "received", number(worker.messages_received));
   metrics_.set("rehearsal_agent_ops_total", number(worker.ops_done));

@@ -364,6 +364,18 @@ replay::ReplayCounters DutyCycle::counters() const noexcept {
   return sum;
 }
 
+replay::BackgroundCount DutyCycle::background() const noexcept {
+  replay::BackgroundCount sum;
+  if (!background_) return sum;
+  for (const replay::BackgroundCount& one : background_->counts()) {
+    sum.sent += one.sent;
+    sum.received += one.received;
+    sum.messages_sent += one.messages_sent;
+    sum.messages_received += one.messages_received;
+  }
+  return sum;
+}
+
 std::uint64_t DutyCycle::system_calls() const noexcept {
   return transport_ != nullptr ? transport_->statistics().system_calls : 0;
 }

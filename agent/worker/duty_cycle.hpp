@@ -82,6 +82,9 @@ class DutyCycle {
   std::uint64_t moved() const noexcept;
   std::uint32_t iterations_done() const noexcept;
   replay::ReplayCounters counters() const noexcept;
+  /// What passed beside the jobs, over all faults of the plan that make traffic; `fault` says
+  /// nothing.
+  replay::BackgroundCount background() const noexcept;
   std::uint64_t system_calls() const noexcept;
 
  private:

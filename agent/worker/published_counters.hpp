@@ -15,6 +15,8 @@ class PublishedCounters {
     store(bytes_sent_, counters.bytes_sent);
     store(bytes_received_, counters.bytes_received);
     store(bytes_local_, counters.bytes_local);
+    store(background_bytes_sent_, counters.background_bytes_sent);
+    store(background_bytes_received_, counters.background_bytes_received);
     store(messages_sent_, counters.messages_sent);
     store(messages_received_, counters.messages_received);
     store(ops_done_, counters.ops_done);
@@ -28,6 +30,8 @@ class PublishedCounters {
     return {.bytes_sent = load(bytes_sent_),
             .bytes_received = load(bytes_received_),
             .bytes_local = load(bytes_local_),
+            .background_bytes_sent = load(background_bytes_sent_),
+            .background_bytes_received = load(background_bytes_received_),
             .messages_sent = load(messages_sent_),
             .messages_received = load(messages_received_),
             .ops_done = load(ops_done_),
@@ -49,6 +53,8 @@ class PublishedCounters {
   Number bytes_sent_{0};
   Number bytes_received_{0};
   Number bytes_local_{0};
+  Number background_bytes_sent_{0};
+  Number background_bytes_received_{0};
   Number messages_sent_{0};
   Number messages_received_{0};
   Number ops_done_{0};

@@ -219,9 +219,12 @@ void WorkerThread::emit(WorkerEvent event) {
 void WorkerThread::publish() noexcept {
   if (cycle_ == nullptr) return;
   const replay::ReplayCounters counters = cycle_->counters();
+  const replay::BackgroundCount beside = cycle_->background();
   published_.publish({.bytes_sent = counters.sent.count(),
                       .bytes_received = counters.received.count(),
                       .bytes_local = counters.local.count(),
+                      .background_bytes_sent = beside.sent.count(),
+                      .background_bytes_received = beside.received.count(),
                       .messages_sent = counters.messages_sent,
                       .messages_received = counters.messages_received,
                       .ops_done = cycle_->ops_done(),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/base/ids.hpp"
@@ -22,6 +23,10 @@ struct Passage {
   Duration exposed{0};
   Duration starved{0};  ///< the receiver stood still for a message
   Duration blocked{0};  ///< the sender stood still for a credit
+  /// Arrived less posted, summed over messages: with what the clocks of the two hosts are apart for
+  /// each. Where a sender has its credits back before messages have arrived (TCP), `exposed` does
+  /// not know how long they are under way. Nothing: the ends do not agree on the messages.
+  std::optional<Duration> under_way = Duration::zero();
 };
 
 struct Flow {
@@ -45,7 +50,8 @@ struct RankWork {
 
 struct Window {
   std::uint32_t iterations = 0;
-  Duration iteration_time{0};  ///< mean; zero: not known
+  /// Mean, of three and more without the longest: one that is late is an accident. Zero: not known.
+  Duration iteration_time{0};
 };
 
 /// All that a diagnosis looks at: measurements only, nothing of what was meant to happen but the

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/diagnosis/certainty.hpp"
 #include "core/diagnosis/pace.hpp"
 
 namespace rehearsal::diagnosis {
@@ -12,6 +13,8 @@ namespace {
 // What an iteration hardly feels is nobody's fault.
 constexpr double kShareOfIterationMin = 0.05;
 constexpr double kSeenInMin = 0.5;
+// So many times its noise some rank strays in some window by accident.
+constexpr double kByAccident = 3;
 
 double seconds(Duration duration) { return to_seconds(duration); }
 
@@ -33,6 +36,33 @@ std::vector<double> usual_excess(const Observations& observations,
     result.push_back(quantile(all, 0.5));
   }
   return result;
+}
+
+// What the ranks of other hosts (of all, if there is only one) stray by from window to window: the
+// root of the mean square of one of the more restless, seconds an iteration. Where hosts are short
+// of CPU some rank is always late.
+double noise_beside(const Observations& observations, const RankWork& work,
+                    std::span<const std::size_t> all, const std::vector<double>& usual) {
+  const bool others = std::ranges::any_of(
+      observations.ranks, [&](const RankWork& other) { return other.host != work.host; });
+  std::vector<double> strays;
+  for (const RankWork& other : observations.ranks) {
+    if (&other == &work || (others && other.host == work.host)) continue;
+    double squares = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double more = excess(observations, other, all[i]) - usual[i];
+      squares += more * more;
+    }
+    strays.push_back(std::sqrt(squares / static_cast<double>(all.size())));
+  }
+  return quantile(strays, 0.75);
+}
+
+std::vector<std::size_t> known_windows(const Observations& observations) {
+  std::vector<std::size_t> windows;
+  for (std::size_t i = 0; i < observations.windows.size(); ++i)
+    if (observations.windows[i].iterations != 0) windows.push_back(i);
+  return windows;
 }
 
 struct Slowness {
@@ -92,12 +122,17 @@ std::vector<Suspect> find_stragglers(const Observations& observations,
   std::vector<Suspect> suspects;
   if (observations.ranks.size() < 2 || windows.empty()) return suspects;
   const std::vector<double> usual = usual_excess(observations, windows);
+  const std::vector<std::size_t> all = known_windows(observations);
+  const std::vector<double> usual_in_all = usual_excess(observations, all);
   for (const RankWork& work : observations.ranks) {
     const Slowness found = slowness(observations, work, windows, usual);
     const double planned = seconds(work.planned);
     if (found.share < kShareOfIterationMin) continue;
     const double seen_in = static_cast<double>(found.seen) / static_cast<double>(windows.size());
     if (seen_in < kSeenInMin) continue;
+    const double noise = noise_beside(observations, work, all, usual_in_all) /
+                         std::sqrt(static_cast<double>(windows.size()));
+    const double certainty = certainty_of(found.excess, noise, kByAccident);
     const double strength = found.share / (found.share + kShareOfIterationMin / 3);
     suspects.push_back({.place = Place::rank,
                         .host = work.host,
@@ -105,7 +140,7 @@ std::vector<Suspect> find_stragglers(const Observations& observations,
                         .rank = work.rank,
                         .computing = true,
                         .factor = planned > 0 ? 1 + found.excess / planned : 1,
-                        .confidence = strength * seen_in,
+                        .confidence = strength * certainty * seen_in,
                         .excess = Duration{std::llround(found.excess * 1e9)},
                         .windows = found.seen,
                         .windows_of = static_cast<std::uint32_t>(windows.size())});

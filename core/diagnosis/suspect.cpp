@@ -3,218 +3,88 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <map>
-#include <set>
-#include <utility>
+#include <span>
 
 #include "core/base/names.hpp"
+#include "core/diagnosis/change.hpp"
+#include "core/diagnosis/explanation.hpp"
 #include "core/diagnosis/pace.hpp"
 #include "core/diagnosis/straggler.hpp"
+#include "core/diagnosis/stretches.hpp"
 
 namespace rehearsal::diagnosis {
 namespace {
 
 constexpr std::array kPlaces = {Place::nic_sending, Place::nic_receiving, Place::nic,
                                 Place::link,        Place::host,          Place::rank};
-// Windows this much slower than the fast ones are looked at by themselves.
-constexpr double kSlowWindow = 1.25;
-// Among flows that are not to blame, this one sets the pace: hidden ways make flows look faster,
-// never slower.
-constexpr double kReference = 0.75;
-// A flow to blame that is faster than the others to blame may have its way partly hidden.
-constexpr double kHidden = 0.5;
-// And so may the way of one that is not to blame, more often.
-constexpr double kHiddenOther = 0.2;
-// What a link between NICs that have other peers must explain better than one of the NICs: a NIC is
-// more often bad than one of the ways to it.
-constexpr double kPriceOfLink = 0.3;
-// What a place with more flows must explain better, in parts of its effect.
-constexpr double kPriceOfDirection = 0.15;
 // The effect at which a clean finding is half believed.
 constexpr double kHalfBelieved = 0.1;
-// Places are looked for around this many of the slowest flows.
-constexpr std::size_t kFlowsBlamedMax = 64;
-
-// An explanation: these flows are slow because of this place.
-struct Explanation {
-  Suspect suspect;
-  std::vector<bool> blamed;  // by flow
-  std::size_t directions = 1;
-};
-
-struct Fit {
-  double effect = 0;    // logarithm of the factor
-  double residual = 0;  // mean over flows of what is not explained
-};
-
-using Paces = std::vector<std::optional<double>>;
-
-// How well the explanation fits; nothing if one side of it was not seen.
-std::optional<Fit> fit_of(const Explanation& explanation, const Paces& paces) {
-  std::vector<double> slow;
-  std::vector<double> others;
-  for (std::size_t i = 0; i < paces.size(); ++i) {
-    if (paces[i]) (explanation.blamed[i] ? slow : others).push_back(*paces[i]);
-  }
-  if (slow.empty() || others.empty()) return std::nullopt;
-  const double reference = quantile(others, kReference);
-  const double level = quantile(slow, 0.5);
-  Fit fit{.effect = level - reference};
-  for (const double pace : others) {
-    fit.residual += pace < reference ? (reference - pace) * kHiddenOther : pace - reference;
-  }
-  for (const double pace : slow) {
-    fit.residual += pace < level ? (level - pace) * kHidden : pace - level;
-  }
-  fit.residual /= static_cast<double>(slow.size() + others.size());
-  return fit;
-}
-
-// The places that could be to blame: those of the slowest flows.
-class Explanations {
- public:
-  Explanations(const Observations& observations, const Paces& paces) : observations_(observations) {
-    for (const Flow& flow : observations.flows) {
-      ++peers_of_source_[flow.source];
-      ++peers_of_destination_[flow.destination];
-    }
-    const std::vector<std::size_t> slowest = slowest_flows(paces);
-    std::set<NicNumber> nics;
-    for (const std::size_t flow : slowest) {
-      add_link(observations.flows[flow]);
-      nics.insert({observations.flows[flow].source, observations.flows[flow].destination});
-    }
-    std::set<HostIndex> hosts;
-    for (const NicNumber nic : nics) {
-      add_nic(nic);
-      hosts.insert(observations.host_of_nic[nic]);
-    }
-    for (const HostIndex host : hosts) add_host(host);
-  }
-  const std::vector<Explanation>& all() const { return all_; }
-
- private:
-  static std::vector<std::size_t> slowest_flows(const Paces& paces) {
-    std::vector<std::size_t> flows;
-    for (std::size_t i = 0; i < paces.size(); ++i) {
-      if (paces[i]) flows.push_back(i);
-    }
-    std::ranges::stable_sort(flows,
-                             [&](std::size_t a, std::size_t b) { return *paces[a] > *paces[b]; });
-    flows.resize(std::min(flows.size(), kFlowsBlamedMax));
-    return flows;
-  }
-
-  template <typename Blames>
-  void add(const Suspect& suspect, std::size_t directions, Blames blames) {
-    Explanation explanation{.suspect = suspect, .blamed = {}, .directions = directions};
-    for (const Flow& flow : observations_.flows) explanation.blamed.push_back(blames(flow));
-    const bool new_set = std::ranges::none_of(
-        all_, [&](const Explanation& earlier) { return earlier.blamed == explanation.blamed; });
-    if (new_set) all_.push_back(std::move(explanation));
-  }
-
-  void add_link(const Flow& link) {
-    Suspect suspect{.place = Place::link, .nic = link.source, .destination = link.destination};
-    suspect.ends_alike =
-        peers_of_source_[link.source] == 1 && peers_of_destination_[link.destination] == 1;
-    add(suspect, 1, [&](const Flow& flow) { return &flow == &link; });
-  }
-  void add_nic(NicNumber nic) {
-    const auto sends = [&](const Flow& flow) { return flow.source == nic; };
-    const auto receives = [&](const Flow& flow) { return flow.destination == nic; };
-    add({.place = Place::nic_sending, .nic = nic}, 1, sends);
-    add({.place = Place::nic_receiving, .nic = nic}, 1, receives);
-    add({.place = Place::nic, .nic = nic}, 2,
-        [&](const Flow& flow) { return sends(flow) || receives(flow); });
-  }
-  void add_host(HostIndex host) {
-    if (std::ranges::count(observations_.host_of_nic, host) < 2) return;
-    add({.place = Place::host, .host = host}, 3, [&](const Flow& flow) {
-      return observations_.host_of_nic[flow.source] == host ||
-             observations_.host_of_nic[flow.destination] == host;
-    });
-  }
-
-  const Observations& observations_;
-  std::map<NicNumber, std::size_t> peers_of_source_;
-  std::map<NicNumber, std::size_t> peers_of_destination_;
-  std::vector<Explanation> all_;
-};
-
-struct Found {
-  const Explanation* explanation = nullptr;
-  Fit fit;
-};
-
-std::optional<Found> best(const std::vector<Explanation>& explanations, const Paces& paces) {
-  std::optional<Found> found;
-  double least = std::numeric_limits<double>::max();
-  const double flows = static_cast<double>(paces.size());
-  for (const Explanation& explanation : explanations) {
-    const auto fit = fit_of(explanation, paces);
-    if (!fit || fit->effect < std::log(kFactorMin)) continue;
-    const bool lone_link =
-        explanation.suspect.place == Place::link && !explanation.suspect.ends_alike;
-    const double price = kPriceOfDirection * static_cast<double>(explanation.directions - 1) +
-                         (lone_link ? kPriceOfLink : 0);
-    // Compared by what is left unexplained of all that the flows differ by.
-    const double left = fit->residual * flows + fit->effect * price;
-    if (left >= least) continue;
-    least = left;
-    found = Found{.explanation = &explanation, .fit = *fit};
-  }
-  return found;
-}
 
 // In how many of the windows the explanation shows at least half of its effect.
 std::uint32_t seen_in(const Observations& observations, const PaceModel& model, const Found& found,
                       std::span<const std::size_t> windows) {
   std::uint32_t seen = 0;
   for (const std::size_t window : windows) {
-    const auto fit = fit_of(*found.explanation, model.paces(observations, std::span(&window, 1)));
+    const auto fit = fit_of(found.explanation, model.paces(observations, std::span(&window, 1)));
     if (fit && fit->effect >= found.fit.effect / 2) ++seen;
   }
   return seen;
 }
 
+// `stretches`: whose slow ones the windows are; null: they are all that there is.
 std::optional<Suspect> find_in_network(const Observations& observations,
-                                       std::span<const std::size_t> windows) {
+                                       std::span<const std::size_t> windows,
+                                       const Stretches* stretches) {
   const PaceModel model(observations, windows);
   const Paces paces = model.paces(observations, windows);
-  const Explanations explanations(observations, paces);
-  const auto found = best(explanations.all(), paces);
+  const auto found = best_explanation(observations, paces, std::log(kFactorMin));
   if (!found) return std::nullopt;
+  // What differs in a healthy run too makes no run slow.
+  if (stretches != nullptr && !may_have_changed(observations, found->explanation, *stretches))
+    return std::nullopt;
   const Fit& fit = found->fit;
-  Suspect suspect = found->explanation->suspect;
+  Suspect suspect = found->explanation.suspect;
   suspect.windows_of = static_cast<std::uint32_t>(windows.size());
   suspect.windows = seen_in(observations, model, *found, windows);
   suspect.factor = std::exp(fit.effect);
-  const double clean = std::max(0.0, 1 - fit.residual / fit.effect);
+  if (stretches != nullptr) {
+    const auto slowdown = slowdown_of(observations, found->explanation, *stretches);
+    suspect.against_itself = slowdown && *slowdown > 1;
+    if (suspect.against_itself) suspect.factor = *slowdown;
+  }
   const double strength = fit.effect / (fit.effect + kHalfBelieved);
   const double steady = static_cast<double>(suspect.windows) / suspect.windows_of;
-  suspect.confidence = clean * strength * steady;
+  suspect.confidence = fit.cleanness() * strength * steady;
   return suspect;
 }
 
-// Windows in which iterations took longer than in the fast ones; all, if they are alike.
-std::pair<std::vector<std::size_t>, bool> windows_to_look_at(const Observations& observations) {
-  std::vector<std::size_t> all;
-  std::vector<double> times;
-  for (std::size_t i = 0; i < observations.windows.size(); ++i) {
-    if (observations.windows[i].iterations == 0) continue;
-    all.push_back(i);
-    times.push_back(to_seconds(observations.windows[i].iteration_time));
-  }
-  if (all.empty()) return {all, false};
-  const double fast = quantile(times, 0.25);
-  std::vector<std::size_t> slow;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (times[i] > fast * kSlowWindow) slow.push_back(all[i]);
-  }
-  const bool part = fast > 0 && !slow.empty();
-  return {part ? slow : all, part};
+std::vector<std::size_t> known_windows(const Observations& observations) {
+  std::vector<std::size_t> windows;
+  for (std::size_t i = 0; i < observations.windows.size(); ++i)
+    if (observations.windows[i].iterations != 0) windows.push_back(i);
+  return windows;
+}
+
+void drop_doubtful(std::vector<Suspect>& suspects) {
+  std::erase_if(suspects, [](const Suspect& s) { return s.confidence < kConfidenceMin; });
+}
+
+std::vector<Suspect> look_at(const Observations& observations, std::span<const std::size_t> windows,
+                             const Stretches* stretches) {
+  std::vector<Suspect> suspects = find_stragglers(observations, windows);
+  if (const auto place = find_in_network(observations, windows, stretches))
+    suspects.push_back(*place);
+  drop_doubtful(suspects);
+  return suspects;
+}
+
+// What shows only where the slow windows are held against the others.
+std::vector<Suspect> compare(const Observations& observations, const Stretches& stretches) {
+  std::vector<Suspect> suspects;
+  if (!stretches.much) suspects = find_stragglers(observations, stretches.slow);
+  if (const auto place = find_change(observations, stretches)) suspects.push_back(*place);
+  drop_doubtful(suspects);
+  return suspects;
 }
 
 }  // namespace
@@ -240,12 +110,17 @@ std::string_view to_string(Place place) {
 std::optional<Place> place_from(std::string_view name) { return value_named(kPlaces, name); }
 
 std::vector<Suspect> find_suspects(const Observations& observations) {
-  const auto [windows, slow_part] = windows_to_look_at(observations);
-  if (windows.empty()) return {};
-  std::vector<Suspect> suspects = find_stragglers(observations, windows);
-  if (const auto place = find_in_network(observations, windows)) suspects.push_back(*place);
+  const std::vector<std::size_t> all = known_windows(observations);
+  if (all.empty()) return {};
+  const auto stretches = stretches_of(observations);
+  bool slow_part = stretches && stretches->much;
+  std::vector<Suspect> suspects = slow_part ? look_at(observations, stretches->slow, &*stretches)
+                                            : look_at(observations, all, nullptr);
+  if (suspects.empty() && stretches) {
+    suspects = compare(observations, *stretches);
+    slow_part = true;
+  }
   for (Suspect& suspect : suspects) suspect.slow_part = slow_part;
-  std::erase_if(suspects, [](const Suspect& s) { return s.confidence < kConfidenceMin; });
   std::ranges::stable_sort(
       suspects, [](const Suspect& a, const Suspect& b) { return a.confidence > b.confidence; });
   return suspects;

@@ -39,14 +39,19 @@ struct Suspect {
   std::uint32_t windows_of = 0;  ///< … of so many that were looked at
   /// Only what was slower than the rest of the run was looked at.
   bool slow_part = false;
+  /// `factor` is not to its peers but to itself in the rest of the run.
+  bool against_itself = false;
+  /// Seen by how long messages were under way, not by how long they were waited for.
+  bool by_time_under_way = false;
 
   bool operator==(const Suspect&) const = default;
 };
 
 /// Below this confidence nobody is named.
 inline constexpr double kConfidenceMin = 0.5;
-/// A place that takes less than this many times what its peers take is not suspicious.
-inline constexpr double kFactorMin = 1.25;
+/// A place that takes less than this many times what its peers take is not suspicious, unless it
+/// took clearly less before or after.
+inline constexpr double kFactorMin = 1.4;
 
 /// Whom the measurements point at; empty: nobody. Ranks or hosts that compute slowly come first,
 /// then at most one place of the network.

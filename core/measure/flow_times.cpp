@@ -45,6 +45,7 @@ void put(Encoder& encoder, const FlowTimes& flow) {
     encoder.number(figures.bytes.count());
     put(encoder, figures.held);
     put(encoder, figures.stood);
+    encoder.number(figures.instants);
   }
 }
 
@@ -68,6 +69,7 @@ Result<FlowTimes> take_flow(Decoder& decoder, std::size_t windows) {
     figures.bytes = Bytes{bytes};
     ASSIGN_OR_RETURN(figures.held, take_duration(decoder));
     ASSIGN_OR_RETURN(figures.stood, take_duration(decoder));
+    ASSIGN_OR_RETURN(figures.instants, decoder.number());
   }
   return flow;
 }

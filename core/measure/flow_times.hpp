@@ -26,12 +26,17 @@ struct FlowFigures {
   Duration held{0};
   /// A lane stood still: outgoing for a credit, incoming for a message.
   Duration stood{0};
+  /// Instants at which messages were posted (arrived), nanoseconds after the latest start by
+  /// appointment, summed; wraps. Arrived less posted is how long they were under way, but for what
+  /// the two clocks are apart.
+  std::uint64_t instants = 0;
 
   FlowFigures& operator+=(const FlowFigures& other) {
     messages += other.messages;
     bytes += other.bytes;
     held += other.held;
     stood += other.stood;
+    instants += other.instants;
     return *this;
   }
   bool operator==(const FlowFigures&) const = default;

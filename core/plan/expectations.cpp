@@ -121,8 +121,7 @@ bool needs_stages(const Expectation& expectation) {
 }
 
 bool can_be_found(const fault::PlannedFault& fault) {
-  const fault::Kind kind = fault.what.kind;
-  return fault::is_of_messages(kind) || fault::is_of_compute(kind) || fault::is_of_kernel(kind);
+  return fault.what.kind != fault::Kind::crash;
 }
 
 Result<void> check_expectations(const Plan& plan) {

@@ -45,7 +45,8 @@ FlowMeter::FlowMeter(const plan::Connections& connections, JobIndex job, Rank ra
   compute_.resize(windows_.size());
 }
 
-void FlowMeter::begin_iteration(std::uint32_t iteration) noexcept {
+void FlowMeter::begin_iteration(std::uint32_t iteration, Instant appointment) noexcept {
+  appointment_ = appointment;
   window_ = measure::window_of(windows_, iteration);
 }
 

@@ -17,13 +17,13 @@ class FlowMeter {
   FlowMeter(const plan::Connections& connections, JobIndex job, Rank rank, Links& links,
             std::vector<std::uint32_t> windows);
 
-  /// What is counted from now on belongs to this iteration.
-  void begin_iteration(std::uint32_t iteration) noexcept;
+  /// What is counted from now on belongs to this iteration. `appointment`: the latest.
+  void begin_iteration(std::uint32_t iteration, Instant appointment) noexcept;
 
   /// A message was posted; the link's credits do not count it yet.
   void posted(Link& link, std::uint64_t bytes, Instant now) noexcept {
     if (link.credits == link.credits_max) hold(link, now);
-    count(link, bytes);
+    count(link, bytes, now);
   }
   /// A credit came back and is counted in the link's credits.
   void credited(Link& link, Instant now) noexcept {
@@ -32,7 +32,7 @@ class FlowMeter {
   /// A message arrived and is counted in the link.
   void arrived(Link& link, std::uint64_t bytes, Instant now) noexcept {
     if (link.arrived == 1) hold(link, now);
-    count(link, bytes);
+    count(link, bytes, now);
   }
   /// A message was consumed and is no longer counted in the link.
   void consumed(Link& link, Instant now) noexcept {
@@ -62,10 +62,11 @@ class FlowMeter {
   void let_go(Link& link, Instant now) noexcept {
     figures_[link.held_at].held += now - link.held_since;
   }
-  void count(const Link& link, std::uint64_t bytes) noexcept {
+  void count(const Link& link, std::uint64_t bytes, Instant now) noexcept {
     measure::FlowFigures& row = figures(link);
     ++row.messages;
     row.bytes += Bytes{bytes};
+    row.instants += static_cast<std::uint64_t>((now - appointment_).count());
   }
 
   JobIndex job_;
@@ -75,6 +76,7 @@ class FlowMeter {
   std::vector<measure::FlowFigures> figures_;     ///< window × flow
   std::vector<measure::ComputeFigures> compute_;  ///< by window
   std::size_t window_ = 0;
+  Instant appointment_ = {};
 };
 
 }  // namespace rehearsal::replay

@@ -21,7 +21,6 @@ void Replayer::State::begin_iteration(std::uint32_t index, Instant appointment,
   CHECK(!begun, "an iteration begins before the last one is done");
   CHECK(has_room(), "records of earlier iterations were not cleared");
   begun = true;
-  meter.begin_iteration(index);
   left = static_cast<std::uint32_t>(program.ops.size());
   last_done = begin;
   current = {.job = job,
@@ -31,6 +30,7 @@ void Replayer::State::begin_iteration(std::uint32_t index, Instant appointment,
              .appointment = appointment,
              .done = begin};
   if (first_appointment == kNever) first_appointment = appointment;
+  meter.begin_iteration(index, mode == plan::SyncMode::free ? first_appointment : appointment);
   begin_phase(0);
   const std::uint32_t gate = mode == plan::SyncMode::phase ? 1 : 0;
   std::fill(left_in_phase.begin(), left_in_phase.end(), 0);

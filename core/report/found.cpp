@@ -5,8 +5,10 @@
 #include <cstdio>
 
 #include "core/base/text.hpp"
+#include "core/plan/background.hpp"
 #include "core/plan/expectations.hpp"
 #include "core/plan/plan_faults.hpp"
+#include "core/report/observe.hpp"
 
 namespace rehearsal::report {
 namespace {
@@ -72,6 +74,64 @@ bool names_traffic(const plan::Plan& plan, const Place& place, const Suspect& su
   return false;
 }
 
+// NICs that a flow of background traffic loads, one direction of each: where the fault is. An
+// incast is where it arrives. Of other flows both ends are, unless the fault aims at one NIC many
+// peers, which each bear little of it.
+struct LoadedNics {
+  std::vector<NicNumber> sending;
+  std::vector<NicNumber> receiving;
+  std::vector<std::pair<NicNumber, NicNumber>> flows;
+};
+
+LoadedNics loaded_by(const plan::Plan& plan, const fault::PlannedFault& fault) {
+  LoadedNics loaded;
+  for (const Place& place : fault.places) {
+    const plan::BackgroundFlow flow = plan::flow_of(plan, place, fault.what.kind);
+    const NicNumber source = nic_number(plan, flow.source.host, flow.source.nic);
+    const NicNumber destination = nic_number(plan, flow.destination.host, flow.destination.nic);
+    const bool one_peer =
+        std::ranges::count_if(fault.places, [&](const Place& other) {
+          return other.host == place.host && other.nic == place.nic && other.side == place.side;
+        }) == 1;
+    const bool incast = fault.what.kind == fault::Kind::incast;
+    if (place.side == Side::sent || (one_peer && !incast)) loaded.sending.push_back(source);
+    if (place.side == Side::received || one_peer) loaded.receiving.push_back(destination);
+    loaded.flows.emplace_back(source, destination);
+  }
+  return loaded;
+}
+
+bool names_loaded(const plan::Plan& plan, const fault::PlannedFault& fault,
+                  const Suspect& suspect) {
+  const LoadedNics loaded = loaded_by(plan, fault);
+  const auto sends = [&](NicNumber nic) { return std::ranges::count(loaded.sending, nic) != 0; };
+  const auto receives = [&](NicNumber nic) {
+    return std::ranges::count(loaded.receiving, nic) != 0;
+  };
+  switch (suspect.place) {
+    case diagnosis::Place::nic_sending:
+      return sends(suspect.nic);
+    case diagnosis::Place::nic_receiving:
+      return receives(suspect.nic);
+    case diagnosis::Place::nic:
+      return sends(suspect.nic) || receives(suspect.nic);
+    case diagnosis::Place::link:
+      if (suspect.ends_alike && (sends(suspect.nic) || receives(suspect.destination))) return true;
+      return fault.places.size() == 1 &&
+             loaded.flows.front() == std::pair{suspect.nic, suspect.destination};
+    case diagnosis::Place::host: {
+      const auto nics = static_cast<NicNumber>(plan.hosts[suspect.host.value].nics.size());
+      const NicNumber first = nic_number(plan, suspect.host, NicIndex{0});
+      for (NicNumber nic = first; nic < first + nics; ++nic)
+        if (!sends(nic) && !receives(nic)) return false;
+      return nics > 0;
+    }
+    case diagnosis::Place::rank:
+      return false;
+  }
+  return false;
+}
+
 std::string named_in_words(const plan::Plan& plan, const fault::PlannedFault& fault) {
   std::vector<std::string> places;
   for (const Place& place : fault.places) places.push_back(plan::describe(plan, place));
@@ -90,6 +150,7 @@ std::string confidence_text(double confidence) {
 bool names(const plan::Plan& plan, const fault::PlannedFault& fault, const Suspect& suspect) {
   const bool computes = fault::is_of_compute(fault.what.kind);
   if (!plan::can_be_found(fault) || suspect.computing != computes) return false;
+  if (fault::makes_traffic(fault.what.kind)) return names_loaded(plan, fault, suspect);
   return std::ranges::any_of(fault.places, [&](const Place& place) {
     return computes ? names_computing(place, suspect) : names_traffic(plan, place, suspect);
   });
@@ -106,7 +167,7 @@ void find_faults(const plan::Plan& plan, const std::optional<std::vector<Suspect
       summary.finding =
           which + " was not looked for: " +
           (!plan::can_be_found(fault)
-               ? "a " + std::string(to_string(fault.what.kind)) + " is no suspect."
+               ? "it ends the run at once, so no time that was measured shows it."
                : (summary.spells.empty() ? "it was never on." : "nothing was measured."));
       continue;
     }

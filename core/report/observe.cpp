@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 namespace rehearsal::report {
@@ -59,6 +60,10 @@ void add(Passage& passage, const measure::FlowFigures& sent, const measure::Flow
   passage.exposed += sent.held - received.held;
   passage.blocked += sent.stood;
   passage.starved += received.stood;
+  if (!passage.under_way || sent.messages != received.messages)
+    passage.under_way.reset();
+  else
+    *passage.under_way += Duration{static_cast<std::int64_t>(received.instants - sent.instants)};
 }
 
 Duration planned_compute(const profile::RankClass& rank_class) {
@@ -83,24 +88,35 @@ void add_ranks(const plan::Plan& plan, const AgentFlows& agent, Observations& ob
   }
 }
 
+// As diagnosis::Window wants it.
+Duration usual_of(std::span<const Duration> times) {
+  if (times.empty()) return Duration::zero();
+  Duration sum = std::accumulate(times.begin(), times.end(), Duration::zero());
+  auto count = static_cast<std::int64_t>(times.size());
+  if (count >= 3) {
+    sum -= *std::ranges::max_element(times);
+    --count;
+  }
+  return sum / count;
+}
+
 std::vector<diagnosis::Window> windows_of(const std::vector<std::uint32_t>& begins,
                                           std::uint32_t iterations,
                                           std::span<const measure::IterationTime> times) {
   std::vector<diagnosis::Window> windows(begins.size());
-  std::vector<std::uint32_t> counted(begins.size());
+  std::vector<std::vector<Duration>> of_window(begins.size());
   for (std::size_t i = 0; i < begins.size(); ++i) {
     const std::uint32_t end = i + 1 < begins.size() ? begins[i + 1] : iterations;
     windows[i].iterations = end - begins[i];
   }
   for (const measure::IterationTime& time : times) {
     const std::size_t window = measure::window_of(begins, time.iteration);
-    windows[window].iteration_time += time.time;
-    ++counted[window];
+    of_window[window].push_back(time.time);
   }
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    if (counted[i] > 0) windows[i].iteration_time /= counted[i];
+    windows[i].iteration_time = usual_of(of_window[i]);
     // Of iterations that were not completed nothing is known.
-    if (counted[i] == 0 && !times.empty()) windows[i].iterations = 0;
+    if (of_window[i].empty() && !times.empty()) windows[i].iterations = 0;
   }
   return windows;
 }

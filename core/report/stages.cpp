@@ -180,9 +180,10 @@ std::string stage_table(const StageComparison& comparison, std::string_view job)
   for (const StageFigures& figures : comparison.stages) {
     for (const Wait& wait : figures.waits) {
       text += "  " + std::string(to_string(figures.stage)) + ": rank " +
-              std::to_string(wait.waiting.value) + " waited " + format_duration(wait.time) +
-              " of an iteration for " + (wait.for_credit ? "a credit" : "messages") + " of rank " +
-              std::to_string(wait.awaited.value) + "\n";
+              std::to_string(wait.waiting.value) + " waited for " +
+              (wait.for_credit ? "credits" : "messages") + " of rank " +
+              std::to_string(wait.awaited.value) + ", " + format_duration(wait.time) +
+              " an iteration over all channels\n";
     }
   }
   return text;

@@ -141,7 +141,7 @@ struct SuspectSummary {
   std::optional<std::uint32_t> rank = {};
   double factor = 1;
   double confidence = 0;
-  std::string finding = {};   ///< "h3/rail0 sends at about 0.50 of the rate of its peers"
+  std::string finding = {};   ///< "h3/rail0 sends more slowly than its peers"
   std::string evidence = {};  ///< one sentence
 
   bool operator==(const SuspectSummary&) const = default;

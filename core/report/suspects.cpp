@@ -32,14 +32,11 @@ NicName name_of(const plan::Plan& plan, NicNumber number) {
   return {};
 }
 
-/// "at about half the rate of its peers"
+/// No rate is named: how long messages are under way, and are waited for, also depends on how many
+/// queue. The evidence says what was measured.
 std::string pace_of(const Suspect& suspect) {
-  const double rate = 1 / suspect.factor;
-  constexpr double kNear = 0.05;
-  if (rate > 0.5 - kNear && rate < 0.5 + kNear) return "at about half the rate of its peers";
-  if (rate > 0.25 - kNear / 2 && rate < 0.25 + kNear / 2)
-    return "at about a quarter of the rate of its peers";
-  return "at about " + decimal("%.2f", rate) + " of the rate of its peers";
+  return suspect.against_itself ? "more slowly than in the rest of the run"
+                                : "more slowly than its peers";
 }
 
 std::string finding_of(const Suspect& suspect, const SuspectSummary& named) {
@@ -71,8 +68,11 @@ std::string evidence_of(const Suspect& suspect) {
   if (suspect.computing) {
     text = "That is beyond what the other ranks take, ";
   } else {
-    text = "Receivers stood without its messages for " + decimal("%.1f", suspect.factor) +
-           " times as long as for the same bytes elsewhere, ";
+    text = std::string(suspect.by_time_under_way ? "Its messages were under way for "
+                                                 : "Receivers stood without its messages for ") +
+           decimal(suspect.factor < 2 ? "%.2f" : "%.1f", suspect.factor) +
+           " times as long as for the same bytes " +
+           (suspect.against_itself ? "in the other iterations, " : "elsewhere, ");
   }
   text += "in " + std::to_string(suspect.windows) + " of " + std::to_string(suspect.windows_of) +
           (suspect.windows_of == 1 ? " part" : " parts") + " of the run";

@@ -111,7 +111,9 @@ std::string verdict_lines(const Summary& summary, bool colour) {
   for (const std::string& reason : summary.reasons) text += wrapped(reason, kIndent, kIndent);
   text += suspect_lines(summary);
   for (const FaultSummary& fault : summary.faults) {
-    if (fault.found != Found::not_applicable) text += wrapped(fault.finding, kIndent, kIndent);
+    // An expectation of it has said so already.
+    const bool said = std::ranges::count(summary.reasons, fault.finding) != 0;
+    if (!fault.finding.empty() && !said) text += wrapped(fault.finding, kIndent, kIndent);
   }
   for (const std::string& warning : summary.warnings) {
     text += wrapped("Note: " + warning, kIndent, kIndent);

@@ -40,6 +40,7 @@ struct NicNetwork::State {
     End sender;
     End receiver;
     Instant last_arrival = Instant::min();  // in order, whatever the jitter
+    bool cut = false;                       // one end is gone
   };
   /// The first and last byte of a message reach the receiver's NIC, or it is received there, or one
   /// end hears of something.
@@ -141,10 +142,21 @@ struct NicNetwork::State {
                          .connection = links[index].sender.spec->index}});
   }
 
+  /// What is under way to or from this host is lost.
+  void leave(HostIndex host) {
+    for (Link& link : links)
+      link.cut |= (link.sender.spec && link.sender.host == host) ||
+                  (link.receiver.spec && link.receiver.host == host);
+    due.erase(host);
+    std::erase_if(sending, [&](const auto& entry) { return entry.first.first == host; });
+    std::erase_if(receiving, [&](const auto& entry) { return entry.first.first == host; });
+  }
+
   void run_until(Instant now) {
     while (!events.empty() && events.top().time <= now) {
       const Event event = events.top();
       events.pop();
+      if (links[event.link].cut) continue;
       if (event.arrives) {
         arrive(event);
         continue;
@@ -158,6 +170,7 @@ struct NicNetwork::State {
 class NicTransport final : public replay::Transport {
  public:
   NicTransport(NicNetwork::State& network, HostIndex host) : network_(network), host_(host) {}
+  ~NicTransport() override { network_.leave(host_); }
 
   replay::Capabilities capabilities() const override {
     return {.name = "simulated",

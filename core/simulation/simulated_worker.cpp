@@ -15,7 +15,8 @@ constexpr std::size_t kBins = 4096;
 
 }  // namespace
 
-SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& fabric, Instant now)
+SimulatedWorker::SimulatedWorker(const Options& options, std::unique_ptr<replay::Transport> network,
+                                 Instant now)
     : options_(options),
       connections_(plan::connections_of(*options.plan, options.host)),
       local_fabric_(std::make_unique<replay::MemoryFabric>(
@@ -23,7 +24,7 @@ SimulatedWorker::SimulatedWorker(const Options& options, replay::MemoryFabric& f
                                         .rate = options.plan->local.rate,
                                         .sharing = replay::MemoryFabric::Sharing::rank_pair})),
       local_(std::make_unique<replay::MemoryTransport>(*local_fabric_)),
-      remote_(std::make_unique<replay::MemoryTransport>(fabric)),
+      remote_(std::move(network)),
       crashes_(replay::crash_schedule(*options.plan, options.host)),
       kernel_(*options.plan, options.host) {
   const plan::Plan& plan = *options_.plan;

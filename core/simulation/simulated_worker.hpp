@@ -30,8 +30,8 @@ class SimulatedWorker {
     HostIndex host;
     Duration clock_offset{0};
   };
-  /// `fabric` connects all agents and outlives the worker.
-  SimulatedWorker(const Options& options, replay::MemoryFabric& fabric, Instant now);
+  /// `network` leads to the other agents.
+  SimulatedWorker(const Options& options, std::unique_ptr<replay::Transport> network, Instant now);
 
   void connect(const std::vector<coordination::KeyedAddress>& addresses);
   /// `instant` is of the agent's clock.

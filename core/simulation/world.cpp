@@ -17,6 +17,7 @@ constexpr Duration kOperatorHeartbeat = std::chrono::milliseconds{400};
 World::World(WorldOptions options)
     : options_(std::move(options)), random_(options_.seed), fabric_(options_.fabric) {
   CHECK(options_.clock_offsets.size() == options_.inventories.size(), "a clock for each agent");
+  if (options_.nics) nics_ = std::make_unique<NicNetwork>(*options_.nics);
   start_coordinator();
   for (std::size_t i = 0; i < options_.inventories.size(); ++i) {
     Agent& agent = *agents_.emplace_back(std::make_unique<Agent>());

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "core/coordination/coordinator.hpp"
 #include "core/replay/memory_transport.hpp"
 #include "core/simulation/event_queue.hpp"
+#include "core/simulation/nic_network.hpp"
 #include "core/simulation/simulated_helper.hpp"
 #include "core/simulation/simulated_worker.hpp"
 
@@ -37,6 +39,8 @@ struct WorldOptions {
   coordination::AgentOptions agent;  ///< inventory and seed are filled in
   ControlNetwork control;
   replay::MemoryFabric::Options fabric;
+  /// Instead of `fabric`: what goes to one NIC queues there, wherever it comes from.
+  std::optional<NicNetwork::Options> nics = {};
 };
 
 /// A cluster in virtual time: the production Coordinator, AgentSessions and Replayers, a network
@@ -113,6 +117,7 @@ class World {
   void agent_on(std::size_t agent, const coordination::AgentEvent& event);
   void act(std::size_t agent, coordination::AgentAction action);
   void agent_connects(std::size_t agent, std::uint64_t life);
+  std::unique_ptr<replay::Transport> network_of(HostIndex host);
   void take_worker_events(std::size_t agent);
   void connect_helper(std::size_t agent);
   void ask_helper(std::size_t agent, const coordination::AskHelper& asked);
@@ -126,6 +131,7 @@ class World {
   Instant now_{std::chrono::seconds{100'000}};
   EventQueue queue_;
   replay::MemoryFabric fabric_;
+  std::unique_ptr<NicNetwork> nics_;  // in its place, if the options say so
   std::unique_ptr<coordination::Coordinator> coordinator_;
   std::uint64_t epoch_ = 0;
   std::uint64_t sessions_ = 0;

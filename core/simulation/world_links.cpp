@@ -173,6 +173,11 @@ void World::agent_on(std::size_t i, const coordination::AgentEvent& event) {
   }
 }
 
+std::unique_ptr<replay::Transport> World::network_of(HostIndex host) {
+  if (nics_) return nics_->transport(host);
+  return std::make_unique<replay::MemoryTransport>(fabric_);
+}
+
 void World::act(std::size_t i, coordination::AgentAction action) {
   Agent& agent = *agents_[i];
   if (auto* send = std::get_if<coordination::SendToCoordinator>(&action)) {
@@ -184,7 +189,8 @@ void World::act(std::size_t i, coordination::AgentAction action) {
   } else if (auto* open = std::get_if<coordination::OpenWorker>(&action)) {
     const SimulatedWorker::Options options{
         .plan = open->plan, .host = open->host, .clock_offset = options_.clock_offsets[i]};
-    agent.worker = std::make_unique<SimulatedWorker>(options, fabric_, now_);
+    agent.worker.reset();  // before another is on its network
+    agent.worker = std::make_unique<SimulatedWorker>(options, network_of(open->host), now_);
     ++agent.workers;
   } else if (std::holds_alternative<coordination::ReleaseWorker>(action)) {
     agent.worker.reset();

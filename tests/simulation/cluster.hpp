@@ -52,14 +52,14 @@ inline std::string drill_text(const DrillOptions& options) {
          "\nlimits: {progress: 8s}\n" + options.more;
 }
 
-/// An operator who uploads `profile` as "sample" and asks for a run of `drill`.
+/// An operator who uploads `profile` by this name and asks for a run of `drill`.
 inline std::size_t request_run(World& world, const profile::Profile& profile,
-                               const std::string& drill) {
+                               const std::string& drill, const std::string& name = "sample") {
   const std::size_t person = world.open_operator();
   const std::string bytes = profile::to_binary(profile);
   for (const protocol::Part& part : protocol::parts_of(bytes)) {
     Envelope message;
-    message.mutable_profile_part()->set_name("sample");
+    message.mutable_profile_part()->set_name(name);
     message.mutable_profile_part()->set_size(part.size);
     message.mutable_profile_part()->set_offset(part.offset);
     message.mutable_profile_part()->set_part(part.bytes.data(), part.bytes.size());

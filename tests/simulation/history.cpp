@@ -1,6 +1,7 @@
 #include "tests/simulation/history.hpp"
 
 #include <array>
+#include <cmath>
 #include <map>
 #include <sstream>
 
@@ -73,7 +74,8 @@ class Agents {
       : options_(options),
         plan_(plan),
         slow_plan_(plan_of(options, slow_compute(options))),
-        network_({.rate = kRate, .jitter = options.jitter, .seed = options.seed}) {
+        network_({.rate = kRate, .jitter = options.jitter, .seed = options.seed}),
+        sleep_(options.seed * 13 + 5) {
     Random random(options.seed * 7 + 1);
     for (std::uint32_t host = 0; host < options.hosts; ++host) {
       for (std::uint32_t nic = 0; nic < options.nics; ++nic) {
@@ -92,6 +94,7 @@ class Agents {
       const Instant start = now_;
       for (Agent& agent : agents_)
         for (auto& replayer : agent.replayers) replayer.start(iteration, 0, now_, now_);
+      put_to_sleep();
       until_idle();
       times.push_back({.job = JobIndex{0}, .iteration = iteration, .time = now_ - start});
       for (Agent& agent : agents_)
@@ -120,6 +123,7 @@ class Agents {
     std::unique_ptr<replay::MemoryFabric> local_fabric;
     std::unique_ptr<replay::MemoryTransport> local;
     std::vector<replay::Replayer> replayers;
+    Instant asleep_until = Instant::min();
   };
 
   static Duration slow_compute(const HistoryOptions& options) {
@@ -182,7 +186,17 @@ class Agents {
                       on && truth.kind == latency ? truth.delay : Duration{0});
   }
 
+  void put_to_sleep() {
+    for (Agent& agent : agents_) {
+      if (!sleep_.chance(options_.hiccup_chance)) continue;
+      const double mean = static_cast<double>(options_.hiccup.count());
+      agent.asleep_until =
+          now_ + Duration{static_cast<std::int64_t>(-std::log(1 - sleep_.fraction()) * mean)};
+    }
+  }
+
   bool turn(Agent& agent) {
+    if (now_ < agent.asleep_until) return false;
     std::array<replay::Completion, 64> completions;
     bool moved = false;
     for (replay::Transport* transport :
@@ -209,6 +223,11 @@ class Agents {
       Instant next = kNever;
       for (Agent& agent : agents_) {
         moved |= turn(agent);
+        if (now_ < agent.asleep_until) {
+          next = std::min(next, agent.asleep_until);
+          idle = false;
+          continue;
+        }
         next = std::min({next, agent.wire->wakeup().deadline, agent.local->wakeup().deadline});
         for (const auto& replayer : agent.replayers) {
           idle &= replayer.idle();
@@ -226,6 +245,7 @@ class Agents {
   const plan::Plan& plan_;
   plan::Plan slow_plan_;
   NicNetwork network_;
+  Random sleep_;
   std::map<NicNetwork::Nic, double> rates_;
   std::vector<Agent> agents_;
   Instant now_{std::chrono::seconds{1}};

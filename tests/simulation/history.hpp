@@ -38,6 +38,9 @@ struct HistoryOptions {
   Bytes bytes{4U << 20};  ///< of each collective
   Duration jitter{0};     ///< of messages
   double unevenness = 0;  ///< rates of NICs differ by up to this part
+  /// That a host gets no CPU when an iteration begins, for a random time with this mean.
+  double hiccup_chance = 0;
+  Duration hiccup{0};
   std::uint64_t seed = 1;
   Truth truth;
 };

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "core/base/random.hpp"
+#include "core/diagnosis/stretches.hpp"
 #include "tests/simulation/history.hpp"
 
 namespace rehearsal::simulation {
@@ -17,11 +18,15 @@ bool names(const Truth& truth, const HistoryOptions& options, const Suspect& sus
   const std::uint32_t nic = truth.host * options.nics + truth.nic;
   const std::uint32_t peer = truth.peer * options.nics + truth.nic;
   const bool of_nic = suspect.place == Place::link && suspect.ends_alike;
+  const bool of_one_direction =
+      (suspect.place == Place::nic_sending || suspect.place == Place::nic_receiving) &&
+      suspect.nic == nic;
   switch (truth.kind) {
     case Truth::Kind::none:
       return false;
     case Truth::Kind::nic:
-      return suspect.place == Place::nic && suspect.nic == nic;
+      return (suspect.place == Place::nic && suspect.nic == nic) ||
+             ((options.truth.rate > 0.5) && of_one_direction);
     case Truth::Kind::nic_sending:
       return (suspect.place == Place::nic_sending || of_nic) && suspect.nic == nic;
     case Truth::Kind::nic_receiving:
@@ -69,13 +74,52 @@ HistoryOptions history_of(std::uint64_t seed, Truth::Kind kind) {
   return options;
 }
 
+/// Too little or too short to make an iteration take 1.25 times as long, or half of the run.
+HistoryOptions mild_history_of(std::uint64_t seed, Truth::Kind kind) {
+  HistoryOptions options = history_of(seed, kind);
+  Random random(seed + 1);
+  options.iterations = static_cast<std::uint32_t>(random.between(24, 48));
+  options.bytes = Bytes{1U << 20};
+  options.jitter = std::chrono::microseconds{random.between(0, 20)};
+  Truth& truth = options.truth;
+  truth.rate = 0.7 + 0.15 * random.fraction();
+  if (kind == Truth::Kind::link && options.workload != Workload::ring)
+    truth.rate /= options.hosts - 1;
+  truth.delay = std::chrono::microseconds{kind == Truth::Kind::latency ? random.between(200, 500)
+                                                                       : random.between(400, 900)};
+  truth.first = options.iterations / 3;
+  truth.last = truth.first + options.iterations / 4;
+  return options;
+}
+
+/// Nothing is wrong, but the network and the hosts are noisy.
+HistoryOptions clean_history_of(std::uint64_t seed) {
+  HistoryOptions options = history_of(seed, Truth::Kind::none);
+  Random random(seed + 1);
+  options.iterations = static_cast<std::uint32_t>(random.between(16, 40));
+  options.bytes = Bytes{1U << 20};
+  options.jitter = std::chrono::microseconds{random.between(0, 60)};
+  options.hiccup_chance = 0.3 + 0.7 * random.fraction();
+  options.hiccup = std::chrono::microseconds{random.between(10, 400)};
+  return options;
+}
+
 struct Tally {
   int right = 0;
   int wrong = 0;
   int silent = 0;
 };
 
-Tally tally_of(Truth::Kind kind, int histories) {
+void tell(const HistoryOptions& options, const History& history) {
+  const auto stretches = diagnosis::stretches_of(history.observations);
+  std::cout << "seed " << options.seed << ", " << options.hosts << " hosts, " << options.nics
+            << " NICs, workload " << static_cast<int>(options.workload) << ", "
+            << to_string(options.truth) << ", " << (stretches ? stretches->slow.size() : 0)
+            << " slow windows: " << describe(history);
+}
+
+template <typename HistoryOf>
+Tally tally_of(Truth::Kind kind, int histories, HistoryOf history_of) {
   Tally tally;
   for (int i = 0; i < histories; ++i) {
     const HistoryOptions options =
@@ -83,16 +127,14 @@ Tally tally_of(Truth::Kind kind, int histories) {
     const History history = live_through(options);
     if (history.suspects.empty()) {
       ++tally.silent;
+      if (kind == Truth::Kind::none) continue;
     } else if (names(options.truth, options, history.suspects.front())) {
       ++tally.right;
       continue;
     } else {
       ++tally.wrong;
     }
-    if (kind == Truth::Kind::none && history.suspects.empty()) continue;
-    std::cout << "seed " << options.seed << ", " << options.hosts << " hosts, " << options.nics
-              << " NICs, workload " << static_cast<int>(options.workload) << ", "
-              << to_string(options.truth) << ": " << describe(history);
+    tell(options, history);
   }
   std::cout << "right " << tally.right << ", wrong " << tally.wrong << ", silent " << tally.silent
             << "\n";
@@ -102,7 +144,7 @@ Tally tally_of(Truth::Kind kind, int histories) {
 class Suspects : public testing::TestWithParam<Truth::Kind> {};
 
 TEST_P(Suspects, AreNamed) {
-  const Tally tally = tally_of(GetParam(), 40);
+  const Tally tally = tally_of(GetParam(), 40, history_of);
   EXPECT_GE(tally.right, 37);
   EXPECT_LE(tally.wrong, 2);
 }
@@ -112,8 +154,30 @@ INSTANTIATE_TEST_SUITE_P(Truths, Suspects,
                                          Truth::Kind::nic_receiving, Truth::Kind::link,
                                          Truth::Kind::latency, Truth::Kind::straggler));
 
+class MildSuspects : public testing::TestWithParam<Truth::Kind> {};
+
+TEST_P(MildSuspects, AreNamedThoughTheyHardlySlowAFewIterations) {
+  const Tally tally = tally_of(GetParam(), 12, mild_history_of);
+  EXPECT_GE(tally.right, 8);
+  EXPECT_LE(tally.wrong, 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Truths, MildSuspects,
+                         testing::Values(Truth::Kind::nic, Truth::Kind::nic_sending,
+                                         Truth::Kind::nic_receiving, Truth::Kind::link,
+                                         Truth::Kind::latency, Truth::Kind::straggler));
+
+/// Hosts that get no CPU now and then, messages that are late: at most one run in forty names
+/// somebody.
+TEST(CleanHistories, HardlyAnybodyIsNamedWhereAllIsNoise) {
+  const Tally tally = tally_of(Truth::Kind::none, 40, [](std::uint64_t seed, Truth::Kind) {
+    return clean_history_of(seed);
+  });
+  EXPECT_LE(tally.wrong, 1);
+}
+
 TEST(CleanHistories, NobodyIsNamedWhereNothingIsWrong) {
-  const Tally tally = tally_of(Truth::Kind::none, 80);
+  const Tally tally = tally_of(Truth::Kind::none, 80, history_of);
   EXPECT_EQ(tally.wrong, 0);
 }
 

@@ -31,13 +31,22 @@ class Drills : public SystemCluster {
   }
 };
 
-/// A rate that two busy cores can carry for all hosts at once, and a job that the network bounds.
-TEST_F(Drills, HalfANicIsSlowDuringRecoversAndIsFound) {
-  if (!shape("100mbit")) GTEST_SKIP() << "SKIP: this kernel has no tbf";
-  std::ofstream{folder() / "ring.yaml"}
-      << "profile: ring\nranks: 4\nstreams: [communication]\n"
+/// A rate that two busy cores can carry for all hosts at once …
+constexpr const char* kRate = "100mbit";
+/// … and a job that the network bounds at it, "ring.yaml".
+void write_ring(const std::filesystem::path& folder, const std::string& compute) {
+  std::ofstream{folder / "ring.yaml"}
+      << "profile: ring\nranks: 4\nstreams: [compute, communication]\n"
          "communicators:\n  world: {ranks: 0-3}\nclasses:\n  worker:\n    ranks: all\n    ops:\n"
-         "      - all_reduce: {name: gradients, communicator: world, bytes: 2MiB}\n";
+         "      - compute: {name: think, duration: "
+      << compute
+      << "}\n      - all_reduce: {name: gradients, communicator: world, bytes: 2MiB, after: "
+         "think}\n";
+}
+
+TEST_F(Drills, HalfANicIsSlowDuringRecoversAndIsFound) {
+  if (!shape(kRate)) GTEST_SKIP() << "SKIP: this kernel has no tbf";
+  write_ring(folder(), "1ms");
   const auto drill =
       shipped("nic-half-rate", {{"ddp-resnet50", "ring.yaml"},
                                 {"iterations: 60", "iterations: 24"},
@@ -66,6 +75,69 @@ TEST_F(Drills, HalfANicIsSlowDuringRecoversAndIsFound) {
   EXPECT_EQ(suspect["nic"], "rail0");
   EXPECT_THAT(output, HasSubstr("is the suspect that was named"));
   EXPECT_THAT(output, HasSubstr("stages of resnet50"));
+}
+
+using Words = std::vector<std::pair<std::string, std::string>>;
+
+/// A drill made short by other words.
+struct Short {
+  std::string drill;
+  std::string host;  ///< where it is wrong; empty: nowhere
+  Words words;
+};
+
+std::vector<Short> short_drills() {
+  const std::pair<std::string, std::string> ring{"ddp-resnet50", "ring.yaml"};
+  // Bursts in one iteration, so that few of them tell enough.
+  const std::pair<std::string, std::string> in_step{"synchronisation: free",
+                                                    "synchronisation: iteration"};
+  const Words in_thirds = {ring,
+                           {"iterations: 60", "iterations: 24"},
+                           {"iteration: 20, iterations: 20", "iteration: 8, iterations: 8"}};
+  return {
+      {"straggler", "h2", in_thirds},
+      {"incast", "h1", in_thirds},
+      {"flap",
+       "h2",
+       {ring,
+        {"iterations: 200", "iterations: 24"},
+        {"iteration: 50, iterations: 100", "iteration: 8, iterations: 8"},
+        in_step,
+        {"on: 500ms, off: 2500ms", "on: 300ms, off: 700ms"}}},
+      {"lossy-optic",
+       "h2",
+       {ring,
+        {"iterations: 90", "iterations: 24"},
+        {"iteration: 30, iterations: 30", "iteration: 8, iterations: 8"},
+        in_step,
+        {"[0.1%, 1%], retransmission: 200ms", "[20%, 40%], retransmission: 200ms"}}},
+      {"aligned-bursts",
+       "",
+       {ring, ring, ring, {"iterations: 40", "iterations: 6"}, {"at_most: 5ms", "at_most: 200ms"}}},
+  };
+}
+
+/// One after the other on one cluster, as setting one up takes long.
+TEST_F(Drills, TheOthersPassAndFindWhatIsWrong) {
+  if (!shape(kRate)) GTEST_SKIP() << "SKIP: this kernel has no tbf";
+  write_ring(folder(), "60ms");
+  for (const Short& tested : short_drills()) {
+    SCOPED_TRACE(tested.drill);
+    const std::filesystem::path out = folder() / ("out-" + tested.drill);
+    int code = -1;
+    const std::string output =
+        rehearse({"run", shipped(tested.drill, tested.words), "--out", out}, code);
+    EXPECT_EQ(code, 0) << output;
+    if (std::getenv("SHOW_REPORTS") != nullptr) std::cout << output << "\n";
+    const json report = summary(out);
+    EXPECT_EQ(report["verdict"], "pass");
+    if (tested.host.empty()) continue;
+    const json& fault = report["faults"][0];
+    EXPECT_EQ(fault["found"], "yes") << output;
+    if (fault["found"] != "yes") continue;
+    const json& suspect = report["suspects"].at(fault["suspect"].get<std::size_t>());
+    EXPECT_TRUE(suspect["host"] == tested.host || suspect["peer_host"] == tested.host) << output;
+  }
 }
 
 }  // namespace

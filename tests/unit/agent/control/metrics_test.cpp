@@ -40,6 +40,8 @@ TEST(AgentMetrics, FiguresComeFromTheParts) {
   AgentLoopCounters counters;
   counters.links_lost = 2;
   counters.worker.bytes_local = 77;
+  counters.worker.background_bytes_sent = 88;
+  counters.worker.background_bytes_received = 99;
   counters.worker.turn_nanoseconds_max = 1'500'000'000;
   const std::string text = metrics.text(view, counters);
   EXPECT_THAT(text, HasSubstr("rehearsal_agent_joined 1\n"));
@@ -47,6 +49,8 @@ TEST(AgentMetrics, FiguresComeFromTheParts) {
   EXPECT_THAT(text, HasSubstr("rehearsal_agent_links_lost_total 2\n"));
   EXPECT_THAT(text, HasSubstr("rehearsal_agent_clock_offset_seconds -0.25\n"));
   EXPECT_THAT(text, HasSubstr("rehearsal_agent_payload_bytes_total{way=\"local\"} 77\n"));
+  EXPECT_THAT(text, HasSubstr("rehearsal_agent_background_bytes_total{way=\"sent\"} 88\n"));
+  EXPECT_THAT(text, HasSubstr("rehearsal_agent_background_bytes_total{way=\"received\"} 99\n"));
   EXPECT_THAT(text, HasSubstr("rehearsal_agent_worker_turn_max_seconds 1.5\n"));
   EXPECT_THAT(text,
               HasSubstr("rehearsal_agent_nic_line_rate_bytes_per_second{nic=\"eth1\"} 1000\n"));

@@ -186,6 +186,8 @@ TEST(WorkerTest, TrafficOfAFaultPassesBesideTheJobAndIsCountedApart) {
     EXPECT_EQ(there.nics.at(0).sent_series.total(),
               (there.nics.at(0).sent + there.nics.at(0).background_sent).count());
     sent += there.faults.background[0].sent;
+    EXPECT_EQ(agents.workers[source]->counters().background_bytes_sent,
+              there.faults.background[0].sent.count());
   }
   EXPECT_GT(here.faults.background[0].received, Bytes{});
   EXPECT_LE(here.faults.background[0].received, sent + Bytes{32U << 10} * 8);

@@ -18,7 +18,11 @@ FlowMeasurements measurements() {
        .destination = Rank{300},
        .nic = NicIndex{1},
        .outgoing = true,
-       .windows = {{.messages = 4, .bytes = Bytes{4096}, .held = 3ms, .stood = 2ms},
+       .windows = {{.messages = 4,
+                    .bytes = Bytes{4096},
+                    .held = 3ms,
+                    .stood = 2ms,
+                    .instants = ~std::uint64_t{0}},
                    {},
                    {.messages = 1, .bytes = Bytes{1}, .held = 1ns, .stood = 0ns}}},
       {.source = Rank{3}, .destination = Rank{2}, .local = true, .windows = {{}, {}, {}}}};

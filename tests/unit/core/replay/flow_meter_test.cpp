@@ -49,8 +49,10 @@ TEST(FlowMeter, TheSenderHoldsAMessageUntilItsCreditIsBack) {
   EXPECT_FALSE(flow.local);
   EXPECT_EQ(flow.destination, Rank{1});
   ASSERT_EQ(flow.windows.size(), 2U);
-  EXPECT_EQ(flow.windows[0], (measure::FlowFigures{
-                                 .messages = 1, .bytes = Bytes{1000}, .held = 14us, .stood = 0us}));
+  EXPECT_EQ(
+      flow.windows[0],
+      (measure::FlowFigures{
+          .messages = 1, .bytes = Bytes{1000}, .held = 14us, .stood = 0us, .instants = 5000}));
 }
 
 TEST(FlowMeter, TheReceiverStandsStillForAMessageAndHoldsNone) {
@@ -59,7 +61,8 @@ TEST(FlowMeter, TheReceiverStandsStillForAMessageAndHoldsNone) {
   EXPECT_FALSE(measured.flows[0].outgoing);
   EXPECT_EQ(
       measured.flows[0].windows[1],
-      (measure::FlowFigures{.messages = 1, .bytes = Bytes{1000}, .held = 0us, .stood = 16us}));
+      (measure::FlowFigures{
+          .messages = 1, .bytes = Bytes{1000}, .held = 0us, .stood = 16us, .instants = 16000}));
 }
 
 TEST(FlowMeter, KnowsWhatARankComputed) {

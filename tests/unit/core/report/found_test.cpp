@@ -83,6 +83,42 @@ TEST(Found, ComputingIsNoTraffic) {
   EXPECT_FALSE(named({.host = HostIndex{1}}, other, Kind::crash));
 }
 
+fault::PlannedFault traffic(Kind kind, std::vector<fault::Place> places) {
+  return {.name = "jam", .what = {.kind = kind, .levels = {{}}}, .places = std::move(places)};
+}
+
+fault::Place flow(std::uint32_t host, Side side, std::uint32_t peer) {
+  return {.host = HostIndex{host}, .side = side, .nic = NicIndex{0}, .peer = HostIndex{peer}};
+}
+
+TEST(Found, AnIncastIsWhereItArrives) {
+  const auto incast = traffic(Kind::incast, {flow(1, Side::received, 0), flow(1, Side::received, 2),
+                                             flow(1, Side::received, 3)});
+  const plan::Plan plan = four_hosts();
+  EXPECT_TRUE(names(plan, incast, {.place = Spot::nic_receiving, .nic = 2}));
+  EXPECT_TRUE(names(plan, incast, {.place = Spot::nic, .nic = 2}));
+  EXPECT_TRUE(
+      names(plan, incast, {.place = Spot::link, .nic = 0, .destination = 2, .ends_alike = true}));
+  EXPECT_FALSE(names(plan, incast, {.place = Spot::link, .nic = 0, .destination = 2}));
+  EXPECT_FALSE(names(plan, incast, {.place = Spot::nic_sending, .nic = 2}));
+  EXPECT_FALSE(names(plan, incast, {.place = Spot::nic_sending, .nic = 0}));
+  EXPECT_FALSE(names(plan, incast, {.place = Spot::rank, .host = HostIndex{1}, .computing = true}));
+}
+
+TEST(Found, BackgroundIsAtTheNicItIsAimedAtAndAtItsOnlyPeer) {
+  const plan::Plan plan = four_hosts();
+  const auto one = traffic(Kind::background, {flow(1, Side::sent, 2)});
+  EXPECT_TRUE(names(plan, one, {.place = Spot::nic_sending, .nic = 2}));
+  EXPECT_TRUE(names(plan, one, {.place = Spot::nic_receiving, .nic = 4}));
+  EXPECT_TRUE(names(plan, one, {.place = Spot::link, .nic = 2, .destination = 4}));
+  EXPECT_FALSE(names(plan, one, {.place = Spot::nic_receiving, .nic = 2}));
+
+  const auto many = traffic(Kind::background, {flow(1, Side::sent, 2), flow(1, Side::sent, 3)});
+  EXPECT_TRUE(names(plan, many, {.place = Spot::nic_sending, .nic = 2}));
+  EXPECT_FALSE(names(plan, many, {.place = Spot::nic_receiving, .nic = 4}));
+  EXPECT_FALSE(names(plan, many, {.place = Spot::link, .nic = 2, .destination = 4}));
+}
+
 struct Looked {
   explicit Looked(std::optional<std::vector<Suspect>> suspects, bool on = true) {
     plan::Plan plan = four_hosts();
