@@ -113,6 +113,15 @@ class Transport {
   virtual std::size_t poll(std::span<Completion> completions, Instant now) noexcept = 0;
   virtual Wakeup wakeup() const noexcept = 0;
 
+  /// Sending end, once connected: no queue of the connection sends faster than that from now on;
+  /// zero: as it was set up. A command to the device, not for the data path. What it does not take
+  /// leaves the connection as it was. A connection that failed has nothing to limit.
+  virtual Result<void> limit_rate(ConnectionIndex connection, BitRate of_queue_pair) {
+    static_cast<void>(connection), static_cast<void>(of_queue_pair);
+    return fail(ErrorCode::unsupported, ErrorSource::transport,
+                "this transport limits no rates of its own");
+  }
+
   virtual TransportStatistics statistics() const noexcept { return {}; }
   /// What this transport is truly bound to, a line each, for the report. Not for the data path.
   virtual std::vector<std::string> bound() const { return {}; }

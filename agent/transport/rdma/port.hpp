@@ -71,7 +71,7 @@ class Port {
   Port(const VerbsApi& api, const RdmaNic& nic, const RdmaOptions& options);
   Result<void> open_device();
   Result<void> look_at_port();
-  Result<void> check_rate_limit() const;
+  Result<void> check_rates() const;
   Result<void> make_domain();
   Failure refused(std::string_view what, int error) const;
 

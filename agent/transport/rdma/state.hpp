@@ -108,6 +108,7 @@ struct Connection {
   std::uint64_t next_sent = 0;
   std::uint64_t credits_back = 0;
   bool watched = false;  // stands in State::watched
+  BitRate rate_limit;    // of each queue pair; zero: none
 
   // Receiving end.
   RegisteredPiece landing;
@@ -176,7 +177,10 @@ struct RdmaTransport::State {
   Result<void> check_peer(const Connection& connection) const;
   Result<void> make_ready(Connection& connection);
   Result<void> make_ready(Connection& connection, Pair& pair, std::uint32_t peer_number);
-  Result<void> limit_rate(Connection& connection, Pair& pair);
+  /// Zero: as the drill's settings say.
+  Result<void> limit_rate(Connection& connection, BitRate wanted);
+  Result<void> set_planned_rate(Connection& connection, Pair& pair);
+  int set_rate(Pair& pair, BitRate rate) noexcept;
   bool polls() const noexcept { return options.settings.completions == plan::CompletionMode::poll; }
 
   // Enhanced connection establishment (ece.cpp).

@@ -364,6 +364,13 @@ std::uint32_t FakeVerbs::last_rate_limit(std::uint32_t device) const {
       limit = pair->rate_limit;
   return limit;
 }
+std::vector<std::uint32_t> FakeVerbs::rate_limits(std::uint32_t device) const {
+  std::vector<std::uint32_t> all;
+  for (const auto& [number, pair] : state_->pairs)
+    if (state_->device_of(*pair).number == device && pair->qp_type == IBV_QPT_RC)
+      all.push_back(pair->rate_limit);
+  return all;
+}
 std::vector<std::uint32_t> FakeVerbs::ece_in_use(std::uint32_t device) const {
   std::vector<std::uint32_t> all;
   for (const auto& [number, pair] : state_->pairs)
