@@ -23,13 +23,13 @@ struct Planned {
                      .where = {.hosts = {"host1"}, .side = fault::Side::sent},
                      .when = {.iteration = 2, .length = 10s, .iterations = 3}}};
     for (Inventory& host : inventories) {
-      host.transports.push_back(TransportKind::rdma);
+      host.transports = {TransportKind::tcp, TransportKind::rdma};
       for (Nic& nic : host.nics)
-        nic.rdma = RdmaPort{
-            .device = "mlx5_0",
-            .active = true,
-            .gids = {{.type = GidType::roce_v2, .address = nic.address}},
-            .rate_limits = {.min = BitRate{1'000'000}, .max = BitRate{10'000'000'000}}};
+        nic.rdma =
+            RdmaPort{.device = "mlx5_0",
+                     .active = true,
+                     .gids = {{.type = GidType::roce_v2, .address = nic.address}},
+                     .rate_limits = {.min = BitRate{1'000'000}, .max = BitRate{10'000'000'000}}};
     }
   }
 
@@ -76,10 +76,9 @@ TEST(DeviceFaults, EachQueuePairHasItsPart) {
   const auto cuts = device_cuts(plan, plan.faults[0], HostIndex{1}, here);
   ASSERT_EQ(cuts.size(), 1U);
   EXPECT_EQ(cuts[0].connections.size(), here.outgoing.size());
-  EXPECT_EQ(cuts[0].rates,
-            std::vector{BitRate{4'000'000'000 / (4 * here.outgoing.size())}});
-  EXPECT_TRUE(device_cuts(plan, plan.faults[0], HostIndex{0},
-                          connections_of(plan, HostIndex{0})).empty());
+  EXPECT_EQ(cuts[0].rates, std::vector{BitRate{4'000'000'000 / (4 * here.outgoing.size())}});
+  EXPECT_TRUE(
+      device_cuts(plan, plan.faults[0], HostIndex{0}, connections_of(plan, HostIndex{0})).empty());
 }
 
 TEST(DeviceFaults, APlaceNarrowsWhichQueuePairs) {
@@ -125,9 +124,8 @@ TEST(DeviceFaults, WhatTheDrillGivesThemIsRefusedWhereTheyCannot) {
               AllOf(HasSubstr("faults[0].mechanism"), HasSubstr("mlx5_0 has no limit of its own"),
                     HasSubstr("mechanism: sender")));
   planned.port(1).rate_limits = {.min = BitRate{4'000'000'000}, .max = BitRate{10'000'000'000}};
-  EXPECT_THAT(planned.error(),
-              AllOf(HasSubstr("faults[0].what.to"), HasSubstr("for each of its"),
-                    HasSubstr("mlx5_0 limits one to 4Gbit/s … 10Gbit/s")));
+  EXPECT_THAT(planned.error(), AllOf(HasSubstr("faults[0].what.to"), HasSubstr("for each of its"),
+                                     HasSubstr("mlx5_0 limits one to 4Gbit/s … 10Gbit/s")));
   planned = {};
   planned.fault().mechanism = Mechanism::device;
   planned.fault().where.side = fault::Side::received;
