@@ -131,6 +131,7 @@ Result<void> RdmaTransport::State::make_pairs(Connection& connection) {
   const std::uint32_t sends = 2 * credits + 8;
   const std::uint32_t receives = credits + 1;
   connection.window = 2 * credits;
+  armed = false;  // there may be a new queue
   connection.inline_max = ~0U;
   for (std::uint32_t i = 0; i < count; ++i) {
     ASSIGN_OR_RETURN(ibv_cq * queue, port.completion_queue(sends + receives));

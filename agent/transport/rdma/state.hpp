@@ -128,6 +128,7 @@ struct Connection {
 struct PortInUse {
   std::unique_ptr<Port> port;
   std::unique_ptr<Greeter> greeter;
+  bool greeter_armed = false;
   RegisteredPiece source;   // of the largest message so far
   RegisteredPiece landing;  // … where payload is not verified
 };
@@ -149,8 +150,8 @@ struct RdmaTransport::State {
 
   Ring<Completion> completions;        // not taken by poll() yet
   std::vector<std::uint32_t> watched;  // connections whose clear-to-sends are looked at
-  bool armed = false;
-  Instant turn{};  // when the poll that is on began
+  bool armed = false;                  // all queues are
+  Instant turn{};                      // when the poll that is on began
 
   // Staging: requests are chained here and posted together.
   std::vector<ibv_send_wr> send_requests;
@@ -227,6 +228,7 @@ struct RdmaTransport::State {
   void take_device_events(PortInUse& used) noexcept;
   bool arm() noexcept;
   bool take_channel_events() noexcept;
+  static void disarm(PortInUse& used, const ibv_cq* queue) noexcept;
   void fail_connection(Connection& connection, std::string reason) noexcept;
   void fail_request(Connection& connection, std::size_t pair, const ibv_wc& completion) noexcept;
   void fail_to_post(Connection& connection, const Pair& pair, int error) noexcept;

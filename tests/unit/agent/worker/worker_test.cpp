@@ -318,7 +318,7 @@ TEST(WorkerTest, ADeviceThatDoesNotDoItsFaultEndsTheRun) {
   for (auto& worker : agents.workers) worker->stop();
   ASSERT_TRUE(agents.until([&] { return agents.all<WorkerStopped>(1); }));
   const auto results = agents.results(1);
-  ASSERT_EQ(results.faults.problems.size(), 1U);
+  ASSERT_FALSE(results.faults.problems.empty());
   EXPECT_EQ(results.faults.problems[0].text, "this transport limits no rates of its own");
 }
 

@@ -92,6 +92,16 @@ TEST_F(RdmaTransportTest, AnEventWakesWhoSleeps) {
   EXPECT_EQ(::poll(&descriptor, 1, 0), 0) << "the event was taken";
 }
 
+TEST_F(RdmaTransportTest, OnlyAQueueThatHasSpokenIsArmedAgain) {
+  ASSERT_NO_FATAL_FAILURE(connect());
+  turns(20);
+  const std::size_t before = verbs.calls("req_notify_cq");
+  ASSERT_EQ(send(8), 1U);
+  turns(5);
+  EXPECT_EQ(verbs.calls("req_notify_cq"), before + 2)
+      << "of sender and receiver one each, not their greeters'";
+}
+
 TEST_F(RdmaTransportTest, EveryVerbOfSetUpMayFailAndNothingIsLeft) {
   // How often each is called on the way, so that each of its calls fails once.
   for (const char* verb :
