@@ -94,10 +94,10 @@ host::Finding explain(const ReachPath& path, const ReachOutcome& outcome, const 
                         .fix = {}};
   const std::string way = from.address + " to " + to.address;
   if (const std::string id = catalogue_id(finding.what); !id.empty()) {
-    finding.fix = "`rehearse explain " + id + "`; " +
-                  (outcome.cause == ReachCause::path_mtu
-                       ? one_mtu(from, to)
-                       : "RoCE v2 is UDP to port 4791, let it pass from " + way);
+    finding.fix = "`rehearse explain " + id + "`";
+    if (outcome.cause == ReachCause::path_mtu) finding.fix += "; " + one_mtu(from, to);
+    if (outcome.cause == ReachCause::timed_out)
+      finding.fix += "; RoCE v2 is UDP to port 4791, let it pass from " + way;
   } else if (outcome.connected) {
     finding.what = "connected from " + way + ", but a message of full-size frames did not arrive" +
                    (finding.what.empty() ? "" : ": " + finding.what);

@@ -41,10 +41,13 @@ struct Completion {
   Kind kind = Kind::received;
   ConnectionIndex connection;
   std::uint64_t sequence = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< of the message; connected: the path MTU, zero where there is none
   /// failed: a text that lives as long as the transport ("connection reset by peer"), for the final
   /// report.
   std::string_view reason = {};
+  /// failed: the errno that is the cause, as it was known there (EMSGSIZE: the path carries only
+  /// shorter packets); zero: none is.
+  int error_number = 0;
 };
 
 /// What to wait on when there is nothing to do.

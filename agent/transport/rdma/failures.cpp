@@ -84,7 +84,8 @@ void RdmaTransport::State::fail_payload(Connection& connection) noexcept {
 }
 
 // The queue pairs go into error at once: nothing leaves any more, what is under way is flushed.
-void RdmaTransport::State::fail_connection(Connection& connection, std::string reason) noexcept {
+void RdmaTransport::State::fail_connection(Connection& connection, std::string reason,
+                                           int error_number) noexcept {
   if (connection.phase == Phase::failed || connection.phase == Phase::aborted) return;
   if (connection.phase == Phase::greeting) --setting_up;
   const bool told = connection.phase != Phase::unused;
@@ -94,7 +95,8 @@ void RdmaTransport::State::fail_connection(Connection& connection, std::string r
   if (told)
     complete({.kind = Completion::Kind::failed,
               .connection = connection.spec.index,
-              .reason = connection.failure});
+              .reason = connection.failure,
+              .error_number = error_number});
 }
 
 void RdmaTransport::State::silence(Connection& connection) noexcept {

@@ -310,7 +310,7 @@ Result<void> RdmaTransport::State::make_ready(Connection& connection, Pair& pair
   };
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
-  attributes.path_mtu = mtu_constant(std::min(port.path_mtu(), connection.peer.path_mtu));
+  attributes.path_mtu = mtu_constant(path_mtu(connection));
   attributes.dest_qp_num = peer_number;
   attributes.rq_psn = connection.peer.packet_sequence;
   attributes.max_dest_rd_atomic = 1;

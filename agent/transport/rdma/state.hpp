@@ -192,6 +192,7 @@ struct RdmaTransport::State {
   std::string ece_of(std::size_t port) const;
 
   // Greeting (greeting.cpp).
+  std::uint32_t path_mtu(const Connection& connection) const noexcept;
   void begin_greeting(Connection& connection) noexcept;
   void greet(Connection& connection, Instant now) noexcept;
   void hear(PortInUse& used) noexcept;
@@ -229,7 +230,8 @@ struct RdmaTransport::State {
   bool arm() noexcept;
   bool take_channel_events() noexcept;
   static void disarm(PortInUse& used, const ibv_cq* queue) noexcept;
-  void fail_connection(Connection& connection, std::string reason) noexcept;
+  /// `error_number`: zero where no errno is the cause.
+  void fail_connection(Connection& connection, std::string reason, int error_number = 0) noexcept;
   void fail_request(Connection& connection, std::size_t pair, const ibv_wc& completion) noexcept;
   void fail_to_post(Connection& connection, const Pair& pair, int error) noexcept;
   void fail_protocol(Connection& connection, std::string_view what) noexcept;
