@@ -120,7 +120,8 @@ class QueuePairs : public testing::Test {
   }
   std::size_t send(std::size_t count) {
     std::vector<Request> requests;
-    for (std::size_t i = 0; i < count; ++i) requests.push_back({.sequence = i, .bytes = 1000});
+    for (std::size_t i = 0; i < count; ++i)
+      requests.push_back({.connection = {}, .sequence = i, .bytes = 1000});
     return sender->post(requests, now());
   }
 
