@@ -42,10 +42,10 @@ enum class ReachCause : std::uint8_t {
 
 /// What both ends said of one way.
 struct ReachOutcome {
-  bool connected = false;     ///< the sending end
-  bool moved = false;         ///< the message came out at the receiving end
-  std::string problem = {};   ///< of the sending end, or before
-  std::string receiver = {};  ///< of the receiving end
+  bool connected = false;                  ///< the sending end
+  bool moved = false;                      ///< the message came out at the receiving end
+  std::string problem = {};                ///< of the sending end, or before
+  std::string receiver = {};               ///< of the receiving end
   ReachCause cause = ReachCause::unknown;  ///< of `problem`; else of `receiver`
   std::uint32_t path_mtu = 0;              ///< bytes; zero: the transport has none
 };
