@@ -5,6 +5,8 @@
 #include "agent/transport/rdma/inventory.hpp"
 #include "agent/transport/rdma/rdma_transport.hpp"
 #include "agent/transport/tcp/tcp_transport.hpp"
+#include "core/base/text.hpp"
+#include "core/plan/device_faults.hpp"
 
 namespace rehearsal::agent {
 namespace {
@@ -28,6 +30,25 @@ Result<std::unique_ptr<replay::Transport>> make_tcp(const plan::Plan& plan, Host
   return transport;
 }
 
+// Each agent looks again whether its devices can do what the plan's faults ask of them.
+Result<void> add_rates_of_faults(const plan::Plan& plan, HostIndex host,
+                                 std::vector<std::optional<rdma::RdmaNic>>& nics) {
+  std::optional<plan::Connections> connections;
+  for (const fault::PlannedFault& fault : plan.faults) {
+    if (fault.mechanism != fault::Mechanism::device ||
+        std::ranges::find(fault.places, host, &fault::Place::host) == fault.places.end())
+      continue;
+    if (!connections) connections = plan::connections_of(plan, host);
+    if (const auto refusal = plan::device_cannot(plan, fault, host, *connections))
+      return fail(ErrorCode::unsupported, ErrorSource::transport,
+                  "fault " + in_quotes(fault.name) + ": " + refusal->what + "; " + refusal->right);
+    for (const plan::DeviceCut& cut : plan::device_cuts(plan, fault, host, *connections))
+      if (auto& nic = nics[cut.nic.value])
+        nic->rates.insert(nic->rates.end(), cut.rates.begin(), cut.rates.end());
+  }
+  return {};
+}
+
 // Which port and GID a NIC uses follows from the plan, so that coordinator and agents choose alike.
 Result<std::unique_ptr<replay::Transport>> make_rdma(const plan::Plan& plan, HostIndex host,
                                                      const std::string& token,
@@ -46,6 +67,7 @@ Result<std::unique_ptr<replay::Transport>> make_rdma(const plan::Plan& plan, Hos
                   rdma::RdmaNic{.device = nic.rdma->device, .port = nic.rdma->port, .gid = *gid})
             : std::nullopt);
   }
+  RETURN_IF_ERROR(add_rates_of_faults(plan, host, options.nics));
   ASSIGN_OR_RETURN(std::unique_ptr<replay::Transport> transport,
                    rdma::RdmaTransport::create(std::move(options)));
   return transport;

@@ -24,6 +24,7 @@ DutyCycle::DutyCycle(std::shared_ptr<const plan::Plan> plan, HostIndex host)
       local_(fabric_),
       crashes_(replay::crash_schedule(*plan_, host)),
       kernel_(*plan_, host),
+      devices_(*plan_, host, wiring_.connections),
       inboxes_(wiring_.ranks.size()),
       collected_(wiring_.ranks.size()) {
   replayers_.reserve(wiring_.ranks.size());
@@ -115,6 +116,7 @@ bool DutyCycle::start_if_due(Instant now) noexcept {
   if (background_) background_->schedule().start(*appointment_);
   crashes_.start(*appointment_);
   kernel_.start(*appointment_);
+  devices_.start(*appointment_);
   for (Replayer& replayer : replayers_) replayer.start(iteration_, phase_, *appointment_, now);
   if (!started_) measurement_.start(*appointment_);
   appointment_.reset();
@@ -143,6 +145,7 @@ bool DutyCycle::turn(Instant now) noexcept {
   if (moved) collect_iterations();
   crashes_.at(now);
   kernel_.at(now);
+  turn_devices(now);
   return moved;
 }
 
@@ -189,6 +192,7 @@ bool DutyCycle::run(LocalRankIndex rank, Instant now) noexcept {
   inbox.count = 0;
   replayer.advance(now);
   tell_faults(replayer);
+  turn_devices(now);
   return post(replayer, now);
 }
 
@@ -207,12 +211,19 @@ bool DutyCycle::run_background(Instant now) noexcept {
 
 /// Edges come before the messages that follow them.
 void DutyCycle::tell_faults(const Replayer& replayer) noexcept {
-  if (faulted_ == nullptr && !background_ && crashes_.size() == 0 && kernel_.empty()) return;
+  if (faulted_ == nullptr && !background_ && crashes_.size() == 0 && kernel_.empty() &&
+      devices_.empty())
+    return;
   const auto [iteration, phase] = replayer.position();
   if (faulted_ != nullptr) faulted_->schedule().edge(replayer.job(), iteration, phase);
   if (background_) background_->schedule().edge(replayer.job(), iteration, phase);
   crashes_.edge(replayer.job(), iteration, phase);
   kernel_.edge(replayer.job(), iteration, phase);
+  devices_.edge(replayer.job(), iteration, phase);
+}
+
+void DutyCycle::turn_devices(Instant now) noexcept {
+  if (!devices_.empty() && transport_ != nullptr) devices_.turn(*transport_, now);
 }
 
 std::optional<coordination::WorkerFault> DutyCycle::take_fault() noexcept {
@@ -248,8 +259,8 @@ void DutyCycle::collect_iterations() noexcept {
 }
 
 Instant DutyCycle::next_deadline() const noexcept {
-  Instant deadline =
-      std::min({local_.wakeup().deadline, crashes_.next_change(), kernel_.next_change()});
+  Instant deadline = std::min({local_.wakeup().deadline, crashes_.next_change(),
+                               kernel_.next_change(), devices_.next_change()});
   if (transport_ != nullptr) deadline = std::min(deadline, transport_->wakeup().deadline);
   if (background_) deadline = std::min(deadline, background_->next_deadline());
   for (const Replayer& replayer : replayers_)
@@ -281,6 +292,7 @@ bool DutyCycle::only_waits(Instant now) const noexcept {
 
 bool DutyCycle::failed() const noexcept {
   if (background_ && background_->failure()) return true;
+  if (!devices_.failure().empty()) return true;
   return std::ranges::any_of(replayers_, [](const Replayer& r) { return r.failure().has_value(); });
 }
 
@@ -294,7 +306,7 @@ std::string DutyCycle::failure() const {
     if (const auto& failure = replayer.failure()) return text(failure->connection, failure->reason);
   if (background_ && background_->failure())
     return text(background_->failure()->connection, background_->failure()->reason);
-  return {};
+  return devices_.failure();
 }
 
 std::vector<HostIndex> DutyCycle::waiting_for() const {
@@ -310,13 +322,20 @@ std::vector<HostIndex> DutyCycle::waiting_for() const {
   }
   if (background_ && background_->failure())
     return {wiring_.routes[background_->failure()->connection.value].peer};
+  if (!devices_.failure().empty()) return {};  // nobody but this host
   std::ranges::sort(hosts);
   return hosts;
+}
+
+/// While the queue pairs are still there to be told.
+void DutyCycle::end_devices() noexcept {
+  if (!devices_.empty() && transport_ != nullptr) devices_.end(*transport_, now_);
 }
 
 void DutyCycle::abort_all() noexcept {
   appointment_.reset();
   running_ = false;
+  end_devices();
   for (const Route& route : wiring_.routes) {
     if (route.local)
       local_.abort(route.spec.index);
@@ -331,6 +350,8 @@ std::string DutyCycle::encode_measurements(Duration turn_max, const std::string&
   if (faulted_ != nullptr) replay::log_faults(*faulted_, now_, Duration::zero(), faults);
   for (Replayer& replayer : replayers_) replay::log_faults(replayer, now_, faults);
   if (background_) replay::log_faults(*background_, now_, Duration::zero(), faults);
+  end_devices();
+  replay::log_faults(devices_, now_, faults);
   return measurement_.encode(replayers_, transport_.get(), turn_max, place, std::move(faults));
 }
 

@@ -15,6 +15,7 @@
 #include "core/fault/schedule.hpp"
 #include "core/plan/plan.hpp"
 #include "core/replay/background_traffic.hpp"
+#include "core/replay/device_rates.hpp"
 #include "core/replay/faulted_transport.hpp"
 #include "core/replay/kernel_schedule.hpp"
 #include "core/replay/memory_transport.hpp"
@@ -24,8 +25,8 @@ namespace rehearsal::agent {
 
 /// All ranks of this agent over its transports, one turn at a time: take completions, feed the
 /// replayers, post what they want. It owns no thread and reads no clock of its own, so the worker's
-/// loop stays small and a test can turn it by hand. turn() neither allocates nor locks; the rest is
-/// set-up or comes after the end.
+/// loop stays small and a test can turn it by hand. turn() neither allocates nor locks,
+/// but for what devices are told at the edges of faults; the rest is set-up or comes after the end.
 class DutyCycle {
  public:
   static Result<std::unique_ptr<DutyCycle>> create(std::shared_ptr<const plan::Plan> plan,
@@ -104,6 +105,8 @@ class DutyCycle {
   bool run_background(Instant now) noexcept;
   bool post(replay::Replayer& replayer, Instant now) noexcept;
   void tell_faults(const replay::Replayer& replayer) noexcept;
+  void turn_devices(Instant now) noexcept;
+  void end_devices() noexcept;
   void collect_iterations() noexcept;
 
   std::shared_ptr<const plan::Plan> plan_;
@@ -118,6 +121,7 @@ class DutyCycle {
   Inbox background_inbox_;
   fault::Schedule crashes_;
   replay::KernelSchedule kernel_;
+  replay::DeviceRates devices_;
   Instant now_;                              // of the last turn
   std::vector<replay::Replayer> replayers_;  // by LocalRankIndex
   std::vector<Inbox> inboxes_;               // by LocalRankIndex

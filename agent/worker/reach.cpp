@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -25,6 +26,37 @@ constexpr Duration kLimitMax = std::chrono::seconds{15};
 
 Instant clock_now() noexcept { return std::chrono::steady_clock::now(); }
 
+using Cause = protocol::ReachOutcome::Cause;
+
+/// Of what failed after it had begun.
+Cause cause_of(int error_number) {
+  switch (error_number) {
+    case ETIMEDOUT:
+      return protocol::ReachOutcome::CAUSE_TIMED_OUT;
+    case ECONNREFUSED:
+      return protocol::ReachOutcome::CAUSE_REFUSED;
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+      return protocol::ReachOutcome::CAUSE_UNREACHABLE;
+    case EMSGSIZE:
+      return protocol::ReachOutcome::CAUSE_PATH_MTU;
+    default:
+      return protocol::ReachOutcome::CAUSE_UNKNOWN;
+  }
+}
+
+/// Of what could not even begin.
+Cause cause_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::not_found:
+      return protocol::ReachOutcome::CAUSE_NO_ADDRESS;
+    case ErrorCode::disconnected:
+      return protocol::ReachOutcome::CAUSE_UNREACHABLE;
+    default:
+      return protocol::ReachOutcome::CAUSE_UNKNOWN;
+  }
+}
+
 struct Link {
   std::uint32_t number = 0;
   bool outgoing = false;
@@ -33,7 +65,9 @@ struct Link {
   bool connected = false;
   bool sent = false;
   bool moved = false;
+  std::uint32_t path_mtu = 0;
   std::string problem = {};
+  Cause cause = protocol::ReachOutcome::CAUSE_UNKNOWN;
   replay::ConnectionSpec spec = {};
 
   bool is_done() const { return !problem.empty() || (outgoing ? sent : moved); }
@@ -128,10 +162,13 @@ class Reach::Probe {
       protocol::ReachOutcome& outcome = *report.add_outcomes();
       outcome.set_link(link.number);
       link.is_open = address.has_value();
-      if (address)
+      if (address) {
         outcome.set_address(*address);
-      else
-        outcome.set_problem(link.problem = address.error().text());
+      } else {
+        note(link, address.error());
+        outcome.set_problem(link.problem);
+        outcome.set_cause(link.cause);
+      }
     }
     tell(std::move(report));
   }
@@ -156,7 +193,7 @@ class Reach::Probe {
           joined = transport_->connect(link.spec, asked.address());
         else if (!asked.address().empty())
           joined = transport_->accept(link.spec, asked.address());
-        if (!joined) link.problem = joined.error().text();
+        if (!joined) note(link, joined.error());
       }
     }
     for (Link& link : links_)
@@ -170,10 +207,13 @@ class Reach::Probe {
       const replay::Completion& completion = batch[i];
       Link& link = links_[completion.connection.value];
       using Kind = replay::Completion::Kind;
-      if (completion.kind == Kind::failed && link.problem.empty())
+      if (completion.kind == Kind::failed && link.problem.empty()) {
         link.problem = std::string(completion.reason);
+        link.cause = cause_of(completion.error_number);
+      }
       if (completion.kind == Kind::connected) {
         link.connected = true;
+        link.path_mtu = static_cast<std::uint32_t>(completion.bytes);
         if (link.outgoing) post(link, replay::Request::Kind::send, now);
       }
       if (completion.kind == Kind::sent) link.sent = true;
@@ -182,6 +222,11 @@ class Reach::Probe {
         post(link, replay::Request::Kind::release, now);
       }
     }
+  }
+
+  static void note(Link& link, const Error& error) {
+    link.problem = error.text();
+    link.cause = cause_of(error.code);
   }
 
   void post(const Link& link, replay::Request::Kind kind, Instant now) {
@@ -208,10 +253,10 @@ class Reach::Probe {
       outcome.set_link(link.number);
       outcome.set_connected(link.connected);
       outcome.set_moved(link.moved);
-      if (link.outgoing && !link.connected && link.problem.empty())
-        outcome.set_problem("connecting timed out");
-      else
-        outcome.set_problem(link.problem);
+      outcome.set_path_mtu(link.path_mtu);
+      const bool timed_out = link.outgoing && !link.connected && link.problem.empty();
+      outcome.set_problem(timed_out ? "connecting timed out" : link.problem);
+      outcome.set_cause(timed_out ? protocol::ReachOutcome::CAUSE_TIMED_OUT : link.cause);
     }
     tell(std::move(report));
   }

@@ -39,8 +39,50 @@ const plan::Nic& nic_of(const std::vector<plan::Inventory>& hosts, const std::st
   return std::ranges::find(hosts, host, &plan::Inventory::host)->nics[nic.value];
 }
 
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
+/// "REHEARSAL-RDMA-007" of "[REHEARSAL-RDMA-007] …", as errors of the catalogue begin.
+std::string catalogue_id(const std::string& text) {
+  constexpr std::string_view kBegin = "[REHEARSAL-";
+  const std::size_t begin = text.find(kBegin);
+  const std::size_t end = begin == std::string::npos ? begin : text.find(']', begin);
+  return end == std::string::npos ? "" : text.substr(begin + 1, end - begin - 1);
+}
+
+std::string one_mtu(const plan::Nic& from, const plan::Nic& to) {
+  return "give interfaces and switches one MTU (here " + std::to_string(from.mtu) + ", there " +
+         std::to_string(to.mtu) + ")";
+}
+
+/// What to do about it; may say better what it is.
+void explain_cause(host::Finding& finding, ReachCause cause, const ReachPath& path,
+                   const plan::Nic& from, const plan::Nic& to) {
+  const std::string way = from.address + " to " + to.address;
+  switch (cause) {
+    case ReachCause::timed_out:
+      finding.what = "no answer from " + way + ": packets are dropped on the way";
+      finding.fix = "a firewall? look at `nft list ruleset` on " + path.to + " and " + path.from +
+                    " and at the switches' lists; let TCP between data addresses pass (ports: "
+                    "net.ipv4.ip_local_port_range of " +
+                    path.to + "); is " + to.address + " on that cable?";
+      return;
+    case ReachCause::refused:
+      finding.what = "refused from " + way;
+      finding.fix = "a firewall that rejects, or " + to.address +
+                    " is somebody else's address: look at `nft list ruleset` on " + path.to;
+      return;
+    case ReachCause::unreachable:
+      finding.fix = "no way from " + way + ": `ip route get " + to.address + " from " +
+                    from.address + "` on " + path.from + " shows which route is meant";
+      return;
+    case ReachCause::no_address:
+      finding.fix = "the address is no longer on the host: restart its agent after repairing it";
+      return;
+    case ReachCause::path_mtu:
+      finding.fix = one_mtu(from, to);
+      return;
+    case ReachCause::unknown:
+      finding.fix = "see the agents' logs on " + path.from + " and " + path.to;
+      return;
+  }
 }
 
 /// What is wrong on a way, and what to do about it.
@@ -50,41 +92,64 @@ host::Finding explain(const ReachPath& path, const ReachOutcome& outcome, const 
                         .subject = path.from + " " + from.name + " → " + path.to + " " + to.name,
                         .what = outcome.problem.empty() ? outcome.receiver : outcome.problem,
                         .fix = {}};
-  const std::string& what = finding.what;
   const std::string way = from.address + " to " + to.address;
-  if (has(what, "REHEARSAL-")) {
-    const std::size_t id = what.find("REHEARSAL-");
-    const std::size_t end = what.find(']', id);
-    finding.fix = "`rehearse explain " +
-                  what.substr(id, end == std::string::npos ? end : end - id) +
-                  "`; RoCE v2 is UDP to port 4791, let it pass from " + way;
+  if (const std::string id = catalogue_id(finding.what); !id.empty()) {
+    finding.fix = "`rehearse explain " + id + "`";
+    if (outcome.cause == ReachCause::path_mtu) finding.fix += "; " + one_mtu(from, to);
+    if (outcome.cause == ReachCause::timed_out)
+      finding.fix += "; RoCE v2 is UDP to port 4791, let it pass from " + way;
   } else if (outcome.connected) {
     finding.what = "connected from " + way + ", but a message of full-size frames did not arrive" +
-                   (what.empty() ? "" : ": " + what);
+                   (finding.what.empty() ? "" : ": " + finding.what);
     finding.fix = "a smaller MTU on the way? `ping -M do -s " +
                   std::to_string(from.mtu > 28 ? from.mtu - 28 : 1472) + " -I " + from.address +
-                  " " + to.address + "` on " + path.from +
-                  "; give interfaces and switches one MTU (here " + std::to_string(from.mtu) +
-                  ", there " + std::to_string(to.mtu) + ")";
-  } else if (has(what, "timed out")) {
-    finding.what = "no answer from " + way + ": packets are dropped on the way";
-    finding.fix = "a firewall? look at `nft list ruleset` on " + path.to + " and " + path.from +
-                  " and at the switches' lists; let TCP between data addresses pass (ports: "
-                  "net.ipv4.ip_local_port_range of " +
-                  path.to + "); is " + to.address + " on that cable?";
-  } else if (has(what, "efused")) {
-    finding.what = "refused from " + way;
-    finding.fix = "a firewall that rejects, or " + to.address +
-                  " is somebody else's address: look at `nft list ruleset` on " + path.to;
-  } else if (has(what, "nreachable") || has(what, "o route")) {
-    finding.fix = "no way from " + way + ": `ip route get " + to.address + " from " + from.address +
-                  "` on " + path.from + " shows which route is meant";
-  } else if (has(what, "bind")) {
-    finding.fix = "the address is no longer on the host: restart its agent after repairing it";
+                  " " + to.address + "` on " + path.from + "; " + one_mtu(from, to);
   } else {
-    finding.fix = "see the agents' logs on " + path.from + " and " + path.to;
+    explain_cause(finding, outcome.cause, path, from, to);
   }
   return finding;
+}
+
+/// The path MTU that the ways of a transport have agreed on, if it has one.
+std::optional<host::Finding> path_mtu_finding(const std::vector<ReachPath>& paths,
+                                              const std::vector<ReachOutcome>& outcomes,
+                                              const std::vector<plan::Inventory>& hosts) {
+  std::optional<std::size_t> least;
+  std::uint32_t most = 0;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (outcomes[i].path_mtu == 0) continue;
+    if (!least || outcomes[i].path_mtu < outcomes[*least].path_mtu) least = i;
+    most = std::max(most, outcomes[i].path_mtu);
+  }
+  if (!least) return std::nullopt;
+  const std::uint32_t mtu = outcomes[*least].path_mtu;
+  const std::string text = "path MTU " + std::to_string(mtu) + " B";
+  if (mtu == most) return host::Finding{Health::good, "cluster", text + " on all ways", {}};
+  const ReachPath& path = paths[*least];
+  return host::Finding{
+      Health::notable, "cluster",
+      text + " from " + path.from + " " + nic_of(hosts, path.from, path.from_nic).name + " to " +
+          path.to + " " + nic_of(hosts, path.to, path.to_nic).name + ", " + std::to_string(most) +
+          " B on others",
+      "give all data NICs one MTU (RoCE needs the path MTU and 74 bytes), or set path_mtu: " +
+          std::to_string(mtu) + "B in the drill's transport"};
+}
+
+ReachCause cause_of(const protocol::ReachOutcome& said) {
+  switch (said.cause()) {
+    case protocol::ReachOutcome::CAUSE_TIMED_OUT:
+      return ReachCause::timed_out;
+    case protocol::ReachOutcome::CAUSE_REFUSED:
+      return ReachCause::refused;
+    case protocol::ReachOutcome::CAUSE_UNREACHABLE:
+      return ReachCause::unreachable;
+    case protocol::ReachOutcome::CAUSE_NO_ADDRESS:
+      return ReachCause::no_address;
+    case protocol::ReachOutcome::CAUSE_PATH_MTU:
+      return ReachCause::path_mtu;
+    default:
+      return ReachCause::unknown;
+  }
 }
 
 }  // namespace
@@ -125,6 +190,7 @@ std::vector<host::Finding> reach_findings(const std::vector<ReachPath>& paths,
                                  nic_of(hosts, path.to, path.to_nic)));
     }
   }
+  if (auto mtu = path_mtu_finding(paths, outcomes, hosts)) findings.push_back(std::move(*mtu));
   const bool all = good == paths.size();
   const std::size_t sampled = hosts.size() > kReachHostsMax ? kReachRandom + 1 : 0;
   findings.push_back(
@@ -171,6 +237,7 @@ void ReachDesk::tell_all(protocol::ReachOrder order) {
     protocol::Envelope envelope;
     protocol::ReachOrder& mine = *envelope.mutable_reach_order();
     mine = order;
+    std::set<std::string> others;  // of a thousand hosts an agent hears of its own few
     for (std::uint32_t i = 0; i < question_->paths.size(); ++i) {
       const ReachPath& path = question_->paths[i];
       const bool outgoing = path.from == host;
@@ -185,7 +252,11 @@ void ReachDesk::tell_all(protocol::ReachOrder order) {
       link.set_outgoing(outgoing);
       link.set_nic(outgoing ? path.from_nic.value : path.to_nic.value);
       link.set_address(outgoing ? question_->to_sender[i] : question_->to_receiver[i]);
+      if (order.step() != protocol::ReachOrder::STEP_OPEN) continue;
+      others.insert(outgoing ? nic_of(question_->hosts, path.to, path.to_nic).address
+                             : nic_of(question_->hosts, path.from, path.from_nic).address);
     }
+    for (const std::string& address : others) mine.add_addresses(address);
     outbox_.send(session, std::move(envelope));
   }
 }
@@ -196,8 +267,6 @@ void ReachDesk::open(std::string token, Instant now) {
   order.set_token(std::move(token));
   order.set_transport(std::string(plan::to_string(question_->transport)));
   order.set_limit_ns(static_cast<std::uint64_t>(kConnectLimit.count()));
-  for (const plan::Inventory& host : question_->hosts)
-    for (const plan::Nic& nic : host.nics) order.add_addresses(nic.address);
   tell_all(std::move(order));
   for (const auto& [session, host] : question_->agents) question_->waiting.insert(session);
   question_->deadline = now + kOpenPatience;
@@ -232,15 +301,23 @@ void ReachDesk::take(const std::string& host, const protocol::ReachReport& repor
     if (!sends && path.to != host) continue;
     const std::string problem = cut(one_line(said.problem()), kProblemBytesMax);
     if (!question_->connecting) {
-      if (!problem.empty() && outcome.problem.empty()) outcome.problem = host + ": " + problem;
+      if (!problem.empty() && outcome.problem.empty()) {
+        outcome.problem = host + ": " + problem;
+        outcome.cause = cause_of(said);
+      }
       if (said.address().size() <= kAddressBytesMax)
         (sends ? question_->to_receiver : question_->to_sender)[said.link()] = said.address();
     } else if (sends) {
       outcome.connected = said.connected();
-      if (outcome.problem.empty()) outcome.problem = problem;
+      outcome.path_mtu = said.path_mtu();
+      if (outcome.problem.empty() && !problem.empty()) {
+        outcome.problem = problem;
+        outcome.cause = cause_of(said);
+      }
     } else {
       outcome.moved = said.moved();
       outcome.receiver = problem;
+      if (outcome.problem.empty()) outcome.cause = cause_of(said);
     }
   }
 }

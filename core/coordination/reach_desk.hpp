@@ -30,12 +30,24 @@ inline constexpr std::size_t kReachHostsMax = 16;
 inline constexpr std::size_t kReachRandom = 4;
 std::vector<ReachPath> reach_paths(const std::vector<plan::Inventory>& hosts, std::uint64_t seed);
 
+/// What stood in a way, as it was known where it arose.
+enum class ReachCause : std::uint8_t {
+  unknown,
+  timed_out,
+  refused,
+  unreachable,  ///< no route
+  no_address,   ///< the NIC's address is not on its host
+  path_mtu,     ///< short packets arrive, long ones do not
+};
+
 /// What both ends said of one way.
 struct ReachOutcome {
-  bool connected = false;     ///< the sending end
-  bool moved = false;         ///< the message came out at the receiving end
-  std::string problem = {};   ///< of the sending end, or before
-  std::string receiver = {};  ///< of the receiving end
+  bool connected = false;                  ///< the sending end
+  bool moved = false;                      ///< the message came out at the receiving end
+  std::string problem = {};                ///< of the sending end, or before
+  std::string receiver = {};               ///< of the receiving end
+  ReachCause cause = ReachCause::unknown;  ///< of `problem`; else of `receiver`
+  std::uint32_t path_mtu = 0;              ///< bytes; zero: the transport has none
 };
 
 /// One finding a way that failed, with its fix, and one that counts them all.

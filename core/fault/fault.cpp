@@ -91,7 +91,15 @@ std::string_view to_string(Side side) {
 }
 
 std::string_view to_string(Mechanism mechanism) {
-  return mechanism == Mechanism::sender ? "sender" : "kernel";
+  switch (mechanism) {
+    case Mechanism::sender:
+      return "sender";
+    case Mechanism::kernel:
+      return "kernel";
+    case Mechanism::device:
+      return "device";
+  }
+  return "unknown";
 }
 
 std::string describe(const What& what) {

@@ -101,7 +101,9 @@ struct Where {
 enum class Mechanism : std::uint8_t {
   sender,  ///< inside our own sending and receiving; real for any transport, gone with the agent
   kernel,  ///< the host's network, by rehearsal-helper, journalled and leased
+  device,  ///< RDMA devices, by the rate limits of queue pairs; gone with the agent
 };
+inline constexpr Mechanism kMechanismLast = Mechanism::device;
 std::string_view to_string(Mechanism mechanism);
 
 /// From when, for how long, how often. Times count from the run's first start.
@@ -127,7 +129,8 @@ struct Fault {
   What what = {};
   Where where = {};
   When when = {};
-  /// Nothing: whichever can do it, the one without privileges first.
+  /// Nothing: whichever can do it: the devices where all of them can, then the agent, then the
+  /// kernel.
   std::optional<Mechanism> mechanism = {};
 
   bool operator==(const Fault&) const = default;

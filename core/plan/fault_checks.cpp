@@ -198,6 +198,9 @@ std::optional<Wrong> check(const fault::Fault& fault) {
                              "leave retransmission out: the transport sends again"}
                      : Wrong{"what", "a loss without a retransmission",
                              "retransmission: how long a lost message is held back"};
+  if (fault.mechanism == fault::Mechanism::device && kind != Kind::rate)
+    return Wrong{"mechanism", word + " is nothing that an RDMA device can do",
+                 "leave it out; device is for rate alone"};
   if (fault.mechanism && *fault.mechanism == fault::Mechanism::sender && fault::is_of_kernel(kind))
     return Wrong{"mechanism", word + " is for the kernel alone", "kernel, or leave it out"};
   if (fault.mechanism && *fault.mechanism == fault::Mechanism::kernel && !to_messages)

@@ -284,7 +284,8 @@ Result<fault::Fault> read_fault(const Node& node) {
   ASSIGN_OR_RETURN(fault.when, read_when(when, fault.what.kind));
   if (const auto mechanism = mapping.optional("mechanism")) {
     ASSIGN_OR_RETURN(fault.mechanism,
-                     mechanism->one_of({fault::Mechanism::sender, fault::Mechanism::kernel}));
+                     mechanism->one_of({fault::Mechanism::sender, fault::Mechanism::kernel,
+                                        fault::Mechanism::device}));
   }
   const bool by_sender = fault.mechanism != fault::Mechanism::kernel;
   if (fault.what.kind == Kind::loss && by_sender && fault.what.retransmission == Duration::zero())

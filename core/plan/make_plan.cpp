@@ -6,6 +6,7 @@
 #include "core/base/text.hpp"
 #include "core/plan/checks.hpp"
 #include "core/plan/choices.hpp"
+#include "core/plan/device_faults.hpp"
 #include "core/plan/expectations.hpp"
 #include "core/plan/instance_estimate.hpp"
 #include "core/plan/node_placement.hpp"
@@ -284,6 +285,7 @@ Result<Plan> make_plan(const Drill& drill, std::span<const Inventory> inventorie
   RETURN_IF_ERROR(make_choices(drill, node_of_job, plan));
   if (plan.transport.kind == TransportKind::rdma) RETURN_IF_ERROR(check_rdma(plan));
   ASSIGN_OR_RETURN(plan.faults, plan_faults(drill, plan));
+  RETURN_IF_ERROR(give_to_devices(drill, plan));
   RETURN_IF_ERROR(check_expectations(plan));
   RETURN_IF_ERROR(check_instances(plan));
   return plan;

@@ -2,6 +2,7 @@
 
 #include "core/base/text.hpp"
 #include "core/fault/kernel_runner.hpp"
+#include "core/plan/device_faults.hpp"
 #include "core/plan/plan_faults.hpp"
 
 namespace rehearsal::plan {
@@ -23,6 +24,10 @@ std::string mechanism_text(const fault::PlannedFault& fault) {
            "queue, "
            "so not for rdma (link_down, mtu and flow_control are); undone " +
            format_duration_exact(fault::kRunLease) + " after the coordinator's last word";
+  if (fault.mechanism == fault::Mechanism::device)
+    return "the RDMA device of each NIC, by rate limits of its queue pairs, which have equal parts "
+           "of what is left: deeper than it says where not all of them send at once; gone with the "
+           "agent";
   if (fault::is_of_messages(fault.what.kind))
     return "the agent, on its own messages: the same for any transport, gone with the agent";
   if (fault::makes_traffic(fault.what.kind))
@@ -39,6 +44,8 @@ std::string faults_table(const Plan& plan) {
     text += "    where  " + places_text(plan, fault) + "\n";
     text += "    when   " + fault::describe(fault.when) + "\n";
     text += "    by     " + mechanism_text(fault) + "\n";
+    if (const std::string devices = device_text(plan, fault); !devices.empty())
+      text += "           " + devices + "\n";
   }
   return text;
 }

@@ -84,7 +84,9 @@ class Reader {
     ASSIGN_OR_RETURN(fault.when, when());
     ASSIGN_OR_RETURN(fault.phase, number("a phase"));
     RETURN_IF_ERROR(index(fault.job, plan_.jobs.size(), "a job"));
-    ASSIGN_OR_RETURN(const std::uint64_t mechanism, decoder_.number_up_to(1, "a mechanism"));
+    ASSIGN_OR_RETURN(
+        const std::uint64_t mechanism,
+        decoder_.number_up_to(static_cast<std::uint64_t>(fault::kMechanismLast), "a mechanism"));
     fault.mechanism = static_cast<fault::Mechanism>(mechanism);
     ASSIGN_OR_RETURN(fault.seed, decoder_.number());
     ASSIGN_OR_RETURN(const std::size_t places, decoder_.count(7, "places"));
@@ -93,6 +95,8 @@ class Reader {
       ASSIGN_OR_RETURN(fault.places.emplace_back(), place());
     }
     RETURN_IF_ERROR(check_all(fault));
+    if (fault.mechanism == fault::Mechanism::device && fault.what.kind != fault::Kind::rate)
+      return invalid("a fault that no device can do");
     if (fault::makes_traffic(fault.what.kind)) RETURN_IF_ERROR(check_traffic(plan_, fault));
     return fault;
   }

@@ -39,6 +39,11 @@ void log_faults(BackgroundTraffic& traffic, Instant now, Duration clock,
                               .messages_received = count.messages_received});
 }
 
+void log_faults(DeviceRates& devices, Instant now, measure::FaultMeasurements& log) {
+  log_faults(devices.schedule(), now, Duration::zero(), log);
+  log.problems.insert(log.problems.end(), devices.problems().begin(), devices.problems().end());
+}
+
 void log_faults(Replayer& replayer, Instant now, measure::FaultMeasurements& log) {
   replayer.end_faults(now);
   for (const fault::Spell& spell : replayer.fault_spells()) {

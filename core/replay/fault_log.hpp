@@ -5,6 +5,7 @@
 #include "core/fault/schedule.hpp"
 #include "core/measure/fault_times.hpp"
 #include "core/replay/background_traffic.hpp"
+#include "core/replay/device_rates.hpp"
 #include "core/replay/faulted_transport.hpp"
 #include "core/replay/replayer.hpp"
 
@@ -20,6 +21,7 @@ void log_faults(FaultedTransport& transport, Instant now, Duration clock,
                 measure::FaultMeasurements& log);
 void log_faults(BackgroundTraffic& traffic, Instant now, Duration clock,
                 measure::FaultMeasurements& log);
+void log_faults(DeviceRates& devices, Instant now, measure::FaultMeasurements& log);
 /// The replayer's clock is the agent's.
 void log_faults(Replayer& replayer, Instant now, measure::FaultMeasurements& log);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/base/check.hpp"
-#include "core/plan/background.hpp"
+#include "core/plan/fault_places.hpp"
 
 namespace rehearsal::replay {
 namespace {
@@ -89,30 +89,15 @@ Result<void> FaultedTransport::connect(const ConnectionSpec& spec, const Address
   return {};
 }
 
-bool FaultedTransport::concerns(const fault::Place& place, const ConnectionSpec& spec,
-                                bool out) const {
-  if (place.host != host_) return false;
-  if (place.side != fault::Side::both && (place.side == fault::Side::sent) != out) return false;
-  if (place.nic && *place.nic != spec.nic) return false;
-  const auto ends = plan::host_ends(plan_, spec.key);
-  CHECK(ends.has_value(), "a connection of the plan");
-  if (place.peer && *place.peer != (out ? ends->destination : ends->source)) return false;
-  // What else passes the NIC is hit as well, but is of no job.
-  if (spec.key.use == plan::ConnectionUse::background)
-    return !place.job && !place.communicator && !place.rank;
-  if (place.job && *place.job != spec.key.job) return false;
-  if (place.communicator && *place.communicator != spec.key.communicator) return false;
-  const Rank ours = out ? spec.key.source : spec.key.destination;
-  return !place.rank || *place.rank == ours;
-}
-
 void FaultedTransport::add_way(const ConnectionSpec& spec, bool out) {
   Way way{.connection = spec.index, .out = out, .identity = identity_of(spec.key, out)};
   way.hits_begin = static_cast<std::uint32_t>(hits_.size());
   for (std::uint32_t entry = 0; entry < schedule_.size(); ++entry) {
     const auto& places = fault_of(entry).places;
-    if (std::ranges::none_of(places, [&](const auto& p) { return concerns(p, spec, out); }))
-      continue;
+    const auto means_it = [&](const fault::Place& place) {
+      return plan::concerns(plan_, place, host_, spec, out);
+    };
+    if (std::ranges::none_of(places, means_it)) continue;
     const bool rate = fault_of(entry).what.kind == Kind::rate;
     hits_.push_back({entry, rate ? bucket_of(entry, spec.nic, out) : 0});
   }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "core/fault/schedule.hpp"
@@ -53,11 +54,19 @@ class FaultedTransport final : public Transport {
   Capabilities capabilities() const override { return inner_->capabilities(); }
   Result<Address> open(const ConnectionSpec& spec) override;
   Result<void> connect(const ConnectionSpec& spec, const Address& address) override;
+  Result<Address> offer(const ConnectionSpec& spec) override { return inner_->offer(spec); }
+  Result<void> accept(const ConnectionSpec& spec, const Address& address) override {
+    return inner_->accept(spec, address);
+  }
 
   std::size_t post(std::span<const Request> requests, Instant now) noexcept override;
   std::size_t poll(std::span<Completion> completions, Instant now) noexcept override;
   Wakeup wakeup() const noexcept override;
+  Result<void> limit_rate(ConnectionIndex connection, BitRate of_queue_pair) override {
+    return inner_->limit_rate(connection, of_queue_pair);
+  }
   TransportStatistics statistics() const noexcept override { return inner_->statistics(); }
+  std::vector<std::string> bound() const override { return inner_->bound(); }
   void abort(ConnectionIndex connection) noexcept override;
 
  private:
@@ -94,7 +103,6 @@ class FaultedTransport final : public Transport {
   };
 
   const fault::PlannedFault& fault_of(std::uint32_t entry) const noexcept;
-  bool concerns(const fault::Place& place, const ConnectionSpec& spec, bool out) const;
   void add_way(const ConnectionSpec& spec, bool out);
   std::uint32_t bucket_of(std::uint32_t entry, NicIndex nic, bool out);
   void hold(Way& way, std::uint64_t sequence, std::uint64_t bytes, Instant now) noexcept;

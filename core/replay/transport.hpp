@@ -41,10 +41,13 @@ struct Completion {
   Kind kind = Kind::received;
   ConnectionIndex connection;
   std::uint64_t sequence = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  ///< of the message; connected: the path MTU, zero where there is none
   /// failed: a text that lives as long as the transport ("connection reset by peer"), for the final
   /// report.
   std::string_view reason = {};
+  /// failed: the errno that is the cause, as it was known there (EMSGSIZE: the path carries only
+  /// shorter packets); zero: none is.
+  int error_number = 0;
 };
 
 /// What to wait on when there is nothing to do.
@@ -112,6 +115,15 @@ class Transport {
   /// Moves bytes, then writes up to completions.size() completions; returns how many.
   virtual std::size_t poll(std::span<Completion> completions, Instant now) noexcept = 0;
   virtual Wakeup wakeup() const noexcept = 0;
+
+  /// Sending end, once connected: no queue of the connection sends faster than that from now on;
+  /// zero: as it was set up. A command to the device, not for the data path. What it does not take
+  /// leaves the connection as it was. A connection that failed has nothing to limit.
+  virtual Result<void> limit_rate(ConnectionIndex connection, BitRate of_queue_pair) {
+    static_cast<void>(connection), static_cast<void>(of_queue_pair);
+    return fail(ErrorCode::unsupported, ErrorSource::transport,
+                "this transport limits no rates of its own");
+  }
 
   virtual TransportStatistics statistics() const noexcept { return {}; }
   /// What this transport is truly bound to, a line each, for the report. Not for the data path.

@@ -146,6 +146,16 @@ constexpr std::array kCatalogue = {
         "a peer writes into the wrong slot",
         "run the drill with other pairs of hosts to find which host it follows\n"
         "look at ECC and PCIe AER counters of both"},
+    CatalogueEntry{"REHEARSAL-RDMA-028", "The device does not change a rate limit",
+                   "A fault with mechanism device changes what queue pairs are limited to while "
+                   "the run is on; "
+                   "the device refused one.",
+                   "the device's table of rates is full: each different rate has a place in it\n"
+                   "the queue pair went into error at that moment\n"
+                   "the driver limits rates only while a queue pair is set up",
+                   "look for an earlier error, in this agent's log and in `dmesg`\n"
+                   "use fewer levels, or hosts with as many queue pairs, so that rates are alike\n"
+                   "mechanism: sender does the same fault inside the agent, on any device"},
     CatalogueEntry{
         "REHEARSAL-TCP-027", "A message is not what was sent",
         "With verify_payload the sender stamps every message; this one carried something else.",

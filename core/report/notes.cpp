@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/plan/device_faults.hpp"
+#include "core/plan/plan_faults.hpp"
 #include "core/report/health.hpp"
 #include "core/report/nic_series.hpp"
 
@@ -89,6 +91,12 @@ std::vector<std::string> transport_notes(const plan::Plan& plan, const Summary& 
       notes.push_back(
           "A flow label was asked for; whether the UDP source port follows it is the "
           "provider's choice (rxe does).");
+  }
+  for (const fault::PlannedFault& fault : plan.faults) {
+    const std::string devices = plan::device_text(plan, fault);
+    if (!devices.empty())
+      notes.push_back("Fault " + fault.name + " was done by " + plan::mechanism_text(fault) + " (" +
+                      devices + ").");
   }
   for (const std::string& line : transport.bound) notes.push_back("Bound on " + line + ".");
   if (plan.transport.verify_payload)

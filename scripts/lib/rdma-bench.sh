@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# rdma-bench.sh write-bw|send-lat ROUNDS BENCH-FOLDER: ours and perftest in turn, inside the guest of
-# scripts/rdma-vm run --icount; one line a round, "round OURS PEER" in MiB/s or µs.
+# rdma-bench.sh write-bw|send-lat|polling ROUNDS BENCH-FOLDER: ours and perftest in turn, inside the guest of
+# scripts/rdma-vm run --icount; one line a round, "round OURS PEER" in MiB/s or µs. polling: the latency of
+# ours alone, completions polled beside completions by events.
 #
 # There is one processor, in virtual time, so that figures come out alike however busy this machine is.
 # Both yield to the kernel's own work on it: latency waits for events, and bandwidth (where perftest can
@@ -12,8 +13,8 @@ cd /tmp || exit 1
 
 ours() {
   rm -rf /tmp/exchange && mkdir /tmp/exchange
-  timeout 60 nice -n 19 ./rdma_pair "$what" 1 /tmp/exchange "$1" "$2" >&2 &
-  timeout 60 nice -n 19 ./rdma_pair "$what" 0 /tmp/exchange "$1" "$2"
+  timeout 60 nice -n 19 ./rdma_pair "$what" 1 /tmp/exchange "$@" >&2 &
+  timeout 60 nice -n 19 ./rdma_pair "$what" 0 /tmp/exchange "$@"
   wait $!
 }
 
@@ -34,6 +35,7 @@ peer() {
 for ((round = 1; round <= rounds; round++)); do
   case $what in
     write-bw) echo "round $(ours 1048576 100) $(peer ib_write_bw 4 1048576 100)" ;;
+    polling) echo "round $(what=send-lat ours 8 1000 poll) $(what=send-lat ours 8 1000)" ;;
     send-lat) echo "round $(ours 8 1000) $(peer ib_send_lat 5 8 1000)" ;;
   esac
 done

@@ -1,11 +1,12 @@
 // One of two processes that exchange messages over the RDMA transport: for scripts/bench, in the
 // virtual machine of scripts/rdma-vm.
-//   rdma_pair write-bw|send-lat SIDE FOLDER BYTES COUNT
+//   rdma_pair write-bw|send-lat SIDE FOLDER BYTES COUNT [poll]
 // Completions come by events, so that neither side keeps the other from the one processor of a
-// guest in virtual time. write-bw: one batch after the other, as credits come back. send-lat: one
-// message there and one back, credits given back in batches between measured times. Side 0 is on
-// the device rd1, side 1 on rd2; addresses are exchanged as files in FOLDER. Side 0 prints MiB/s of
-// payload (write-bw), or half of the median round trip in µs (send-lat).
+// guest in virtual time; or they are polled, and who finds none yields. write-bw: one batch after
+// the other, as credits come back. send-lat: one message there and one back, credits given back in
+// batches between measured times. Side 0 is on the device rd1, side 1 on rd2; addresses are
+// exchanged as files in FOLDER. Side 0 prints MiB/s of payload (write-bw), or half of the median
+// round trip in µs (send-lat).
 
 #include <poll.h>
 
@@ -61,13 +62,13 @@ std::string get(const fs::path& path) {
 /// One end: connection 0 leads from side 0 to side 1, connection 1 back.
 class End {
  public:
-  End(std::uint32_t side, const fs::path& folder, std::uint64_t bytes, bool sends)
-      : side_(side), bytes_(bytes) {
+  End(std::uint32_t side, const fs::path& folder, std::uint64_t bytes, bool sends, bool polls)
+      : side_(side), bytes_(bytes), polls_(polls) {
     const std::string number = std::to_string(side + 1);
     rdma::RdmaOptions options{.verbs = must(rdma::load_verbs()), .nics = {}, .token = "bench"};
     options.nics.emplace_back(
         rdma::RdmaNic{.device = "rd" + number, .gid = {.address = "10.0.0." + number}});
-    options.settings.completions = plan::CompletionMode::event;
+    options.settings.completions = polls ? plan::CompletionMode::poll : plan::CompletionMode::event;
     options.settings.ack_timeout = 18;
     options.settings.retry_count = 6;
     options.greeting_limit = std::chrono::seconds{50};  // on a machine that has much else to do
@@ -146,6 +147,7 @@ class End {
 
  private:
   void wait() {
+    if (polls_) return std::this_thread::yield();
     const replay::Wakeup wakeup = transport_->wakeup();
     const auto left = std::clamp<Duration>(wakeup.deadline - now(), Duration::zero(),
                                            std::chrono::milliseconds{100});
@@ -170,6 +172,7 @@ class End {
 
   std::uint32_t side_;
   std::uint64_t bytes_;
+  bool polls_;
   std::unique_ptr<rdma::RdmaTransport> transport_;
   int connected_ = 0;
   std::uint32_t credits_ = kCredits;
@@ -223,15 +226,16 @@ void latency(End& end, std::uint32_t side, std::uint64_t count) {
 }  // namespace rehearsal
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    std::fprintf(stderr, "usage: rdma_pair write-bw|send-lat SIDE FOLDER BYTES COUNT\n");
+  const bool polls = argc == 7 && std::string(argv[6]) == "poll";
+  if (argc != 6 && !polls) {
+    std::fprintf(stderr, "usage: rdma_pair write-bw|send-lat SIDE FOLDER BYTES COUNT [poll]\n");
     return 64;
   }
   const bool sends = std::string(argv[1]) == "send-lat";
   const auto side = static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10));
   const std::uint64_t bytes = std::strtoull(argv[4], nullptr, 10);
   const std::uint64_t count = std::strtoull(argv[5], nullptr, 10);
-  rehearsal::End end(side, argv[3], bytes, sends);
+  rehearsal::End end(side, argv[3], bytes, sends, polls);
   if (sends)
     rehearsal::latency(end, side, count);
   else

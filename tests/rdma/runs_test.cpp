@@ -29,6 +29,7 @@ TEST_F(Runs, WhoReachesWhomIsTriedOverQueuePairs) {
   int code = -1;
   const std::string output = rehearse({"doctor", "--reach", "--transport", "rdma"}, code);
   EXPECT_THAT(output, HasSubstr("2 of 2 ways between data NICs carry messages over rdma"));
+  EXPECT_THAT(output, HasSubstr("path MTU 4096 B on all ways"));
 }
 
 TEST_F(Runs, TwoHostsPassWithTheBytesOfThePlan) {
@@ -92,6 +93,22 @@ TEST_F(Runs, WhatAgentsReportIsShown) {
   EXPECT_THAT(rehearse({"status", "--json"}, code), HasSubstr("\"device\": \"rd2\""));
   EXPECT_THAT(rehearse({"explain", "RDMA-020"}, code), HasSubstr("does not acknowledge"));
   EXPECT_EQ(code, 0);
+}
+
+TEST_F(Runs, AFaultThatTheDevicesCannotDoIsDoneInsideTheAgentAndTheReportSaysWhy) {
+  ASSERT_NO_FATAL_FAILURE(start(2));
+  const json report = pass(drill("cut", 2, "256KiB", 4, "",
+                                 "faults:\n"
+                                 "  - name: half\n"
+                                 "    what: {kind: rate, to: 50%, of: 80Mbit/s}\n"
+                                 "    where: {hosts: h1, direction: sent}\n"
+                                 "    when: {iteration: 1, iterations: 1, for: 60s}\n"));
+  expect_bytes_as_planned(report);
+  EXPECT_EQ(report["faults"][0]["mechanism"], "sender");
+  EXPECT_GT(report["faults"][0]["hit"], 0);
+  EXPECT_THAT(report["transport"]["notes"].dump(),
+              HasSubstr("not the RDMA devices: host 'h1', NIC h1: rd1 has no limit of its own"));
+  EXPECT_THAT(report["transport"]["bound"].dump(), HasSubstr("h1: rd1 port 1"));
 }
 
 TEST_F(Runs, PollingWorkersPassAsWell) {

@@ -28,6 +28,8 @@ void* allocate_aligned(std::size_t size, std::align_val_t alignment) {
 
 namespace rehearsal::test {
 std::uint64_t allocations() noexcept { return count; }
+Uncounted::Uncounted() noexcept : before_(count) {}
+Uncounted::~Uncounted() { count = before_; }
 }  // namespace rehearsal::test
 
 // All forms, also nothrow (std::stable_sort): a sanitizer brings its own of any that is left out,

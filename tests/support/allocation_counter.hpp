@@ -8,4 +8,17 @@ namespace rehearsal::test {
 /// the test support library replaces the global operator new (sanitizer builds included).
 std::uint64_t allocations() noexcept;
 
+/// While there is one, this thread's are not counted: a fake's, which stands for what allocates
+/// nothing.
+class Uncounted {
+ public:
+  Uncounted() noexcept;
+  ~Uncounted();
+  Uncounted(const Uncounted&) = delete;
+  Uncounted& operator=(const Uncounted&) = delete;
+
+ private:
+  std::uint64_t before_;
+};
+
 }  // namespace rehearsal::test

@@ -84,7 +84,8 @@ void RdmaTransport::State::fail_payload(Connection& connection) noexcept {
 }
 
 // The queue pairs go into error at once: nothing leaves any more, what is under way is flushed.
-void RdmaTransport::State::fail_connection(Connection& connection, std::string reason) noexcept {
+void RdmaTransport::State::fail_connection(Connection& connection, std::string reason,
+                                           int error_number) noexcept {
   if (connection.phase == Phase::failed || connection.phase == Phase::aborted) return;
   if (connection.phase == Phase::greeting) --setting_up;
   const bool told = connection.phase != Phase::unused;
@@ -94,7 +95,8 @@ void RdmaTransport::State::fail_connection(Connection& connection, std::string r
   if (told)
     complete({.kind = Completion::Kind::failed,
               .connection = connection.spec.index,
-              .reason = connection.failure});
+              .reason = connection.failure,
+              .error_number = error_number});
 }
 
 void RdmaTransport::State::silence(Connection& connection) noexcept {
@@ -143,20 +145,32 @@ void RdmaTransport::State::hear_all() noexcept {
     if (used.greeter != nullptr) hear(used);
 }
 
+// Each queue is armed until it has spoken: one that was silent needs no second system call.
 bool RdmaTransport::State::arm() noexcept {
+  const auto arm_one = [this](ibv_cq* queue, bool& is_armed) {
+    if (is_armed) return true;
+    ++statistics.notifications;
+    is_armed = api->req_notify_cq(queue, 0) == 0;
+    return is_armed;
+  };
   for (PortInUse& used : ports) {
     if (used.port == nullptr) continue;
-    for (const SharedQueue& shared : used.port->queues()) {
-      ++statistics.notifications;
-      if (api->req_notify_cq(shared.queue.get(), 0) != 0) return false;
-    }
-    ++statistics.notifications;
-    if (api->req_notify_cq(used.greeter->queue(), 0) != 0) return false;
+    for (SharedQueue& shared : used.port->queues())
+      if (!arm_one(shared.queue.get(), shared.armed)) return false;
+    if (!arm_one(used.greeter->queue(), used.greeter_armed)) return false;
   }
   armed = true;
   return true;
 }
 
+void RdmaTransport::State::disarm(PortInUse& used, const ibv_cq* queue) noexcept {
+  if (queue == used.greeter->queue()) used.greeter_armed = false;
+  for (SharedQueue& shared : used.port->queues())
+    if (queue == shared.queue.get()) shared.armed = false;
+}
+
+// One event of a port in a turn: one that is left in the channel wakes again at once, while asking
+// until there is none costs a system call each time.
 bool RdmaTransport::State::take_channel_events() noexcept {
   bool any = false;
   for (PortInUse& used : ports) {
@@ -164,11 +178,10 @@ bool RdmaTransport::State::take_channel_events() noexcept {
     ibv_cq* queue = nullptr;
     void* context = nullptr;
     ++statistics.notifications;
-    while (api->get_cq_event(used.port->channel(), &queue, &context) == 0) {
-      api->ack_cq_events(queue, 1);
-      ++statistics.notifications;
-      any = true;
-    }
+    if (api->get_cq_event(used.port->channel(), &queue, &context) != 0) continue;
+    api->ack_cq_events(queue, 1);
+    disarm(used, queue);
+    any = true;
   }
   return any;
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cerrno>
 
 #include "agent/transport/rdma/state.hpp"
 
@@ -14,6 +15,11 @@ bool peer_heard(const Connection& connection) noexcept {
 }
 
 }  // namespace
+
+/// That both ends take.
+std::uint32_t RdmaTransport::State::path_mtu(const Connection& connection) const noexcept {
+  return std::min(ports[connection.port].port->path_mtu(), connection.peer.path_mtu);
+}
 
 void RdmaTransport::State::begin_greeting(Connection& connection) noexcept {
   connection.phase = Phase::greeting;
@@ -33,7 +39,7 @@ void RdmaTransport::State::greet(Connection& connection, Instant now) noexcept {
       (!heard(connection) || connection.greetings % kSmallGreetingEvery == kSmallGreetingEvery - 1);
   ++connection.greetings;
   ++statistics.greetings_sent;
-  const std::uint32_t full = std::min(used.port->path_mtu(), connection.peer.path_mtu);
+  const std::uint32_t full = path_mtu(connection);
   used.greeter->send({.proof = connection.own_proof,
                       .to = connection.peer.connection,
                       .size = small ? kGreetingSmall : full,
@@ -72,7 +78,9 @@ void RdmaTransport::State::hear(Connection& connection, const Greeting& greeting
   if (connection.phase == Phase::greeting && connection.heard_full && connection.peer_heard_full) {
     connection.phase = Phase::ready;
     --setting_up;
-    complete({.kind = Completion::Kind::connected, .connection = connection.spec.index});
+    complete({.kind = Completion::Kind::connected,
+              .connection = connection.spec.index,
+              .bytes = path_mtu(connection)});
   }
   const bool joined = connection.phase == Phase::greeting || connection.phase == Phase::ready;
   // Who has not heard that it was heard is told so.
@@ -100,7 +108,7 @@ void RdmaTransport::State::continue_greeting(Instant now) noexcept {
 
 void RdmaTransport::State::give_up_greeting(Connection& connection) noexcept {
   const PortInUse& used = ports[connection.port];
-  const std::uint32_t full = std::min(used.port->path_mtu(), connection.peer.path_mtu);
+  const std::uint32_t full = path_mtu(connection);
   const std::string at = ends_of(connection, 0);
   if (heard(connection) && peer_heard(connection)) {
     const char* where = connection.heard_full        ? " there"
@@ -112,7 +120,8 @@ void RdmaTransport::State::give_up_greeting(Connection& connection) noexcept {
                         std::to_string(full) + " B do not" + where +
                         ": a switch or interface on the way has a smaller MTU (it "
                         "must carry " +
-                        std::to_string(full + kPacketOverhead) + " B of IP packet)");
+                        std::to_string(full + kPacketOverhead) + " B of IP packet)",
+                    EMSGSIZE);
   } else {
     fail_connection(connection,
                     "[REHEARSAL-RDMA-007] " + at +
@@ -120,7 +129,8 @@ void RdmaTransport::State::give_up_greeting(Connection& connection) noexcept {
                                              "this end arrived there within "
                                            : ": no greeting of the peer arrived within ") +
                         format_duration(options.greeting_limit) +
-                        (used.port->down ? "; the port is down" : ""));
+                        (used.port->down ? "; the port is down" : ""),
+                    ETIMEDOUT);
   }
 }
 

@@ -112,7 +112,7 @@ Result<std::unique_ptr<Port>> Port::open(const VerbsApi& api, const RdmaNic& nic
   std::unique_ptr<Port> port(new Port(api, nic, options));
   RETURN_IF_ERROR(port->open_device());
   RETURN_IF_ERROR(port->look_at_port());
-  RETURN_IF_ERROR(port->check_rate_limit());
+  RETURN_IF_ERROR(port->check_rates());
   ASSIGN_OR_RETURN(port->gid_index_, find_gid_index(port->folder_, nic.port, nic.gid));
   ASSIGN_OR_RETURN(port->gid_, parse_gid(nic.gid.address));
   RETURN_IF_ERROR(port->make_domain());
@@ -171,17 +171,24 @@ Result<void> Port::look_at_port() {
   return {};
 }
 
-Result<void> Port::check_rate_limit() const {
-  const BitRate wanted = settings_.rate_limit;
-  if (wanted == BitRate{}) return {};
+Result<void> Port::check_rates() const {
+  if (settings_.rate_limit == BitRate{} && nic_.rates.empty()) return {};
   const plan::RateLimits can = rate_limits(api_, context_.get());
-  if (can.allow(wanted)) return {};
-  return fail(ErrorCode::unsupported, ErrorSource::transport,
-              "[REHEARSAL-RDMA-003] " + name_ +
-                  (can.any() ? ": the device limits a queue pair to " + to_string(can)
-                             : ": the device takes no rate limit of a queue pair (RC)") +
-                  ", the drill asks for " + format_bit_rate_exact(wanted) +
-                  "; right would be a drill without rate_limit");
+  const auto check = [&](BitRate wanted, const std::string& who, const std::string& right) {
+    if (can.allow(wanted)) return Result<void>{};
+    return Result<void>(
+        fail(ErrorCode::unsupported, ErrorSource::transport,
+             "[REHEARSAL-RDMA-003] " + name_ +
+                 (can.any() ? ": the device limits a queue pair to " + to_string(can)
+                            : ": the device takes no rate limit of a queue pair (RC)") +
+                 ", " + who + " asks for " + format_bit_rate_exact(wanted) + "; right would be " +
+                 right));
+  };
+  if (settings_.rate_limit != BitRate{})
+    RETURN_IF_ERROR(check(settings_.rate_limit, "the drill", "a drill without rate_limit"));
+  for (const BitRate rate : nic_.rates)
+    RETURN_IF_ERROR(check(rate, "a fault", "the fault with mechanism: sender"));
+  return {};
 }
 
 Result<void> Port::make_domain() {

@@ -30,6 +30,7 @@ plan::RateLimits rate_limits(const VerbsApi& api, ibv_context* context);
 struct SharedQueue {
   CompletionQueue queue;
   std::uint32_t room = 0;
+  bool armed = false;  ///< its next completion makes an event
 };
 
 /// One port of a device as the transport uses it, with what queue pairs need: protection domain,
@@ -51,7 +52,7 @@ class Port {
   /// The handle for datagrams to that port; made once.
   Result<ibv_ah*> address_handle(const PeerAddress& peer);
 
-  const std::vector<SharedQueue>& queues() const noexcept { return queues_; }
+  std::vector<SharedQueue>& queues() noexcept { return queues_; }
   ibv_comp_channel* channel() const noexcept { return channel_.get(); }
   ibv_context* context() const noexcept { return context_.get(); }
   RegisteredArena& memory() noexcept { return *memory_; }
@@ -71,7 +72,7 @@ class Port {
   Port(const VerbsApi& api, const RdmaNic& nic, const RdmaOptions& options);
   Result<void> open_device();
   Result<void> look_at_port();
-  Result<void> check_rate_limit() const;
+  Result<void> check_rates() const;
   Result<void> make_domain();
   Failure refused(std::string_view what, int error) const;
 

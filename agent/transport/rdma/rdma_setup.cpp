@@ -131,6 +131,7 @@ Result<void> RdmaTransport::State::make_pairs(Connection& connection) {
   const std::uint32_t sends = 2 * credits + 8;
   const std::uint32_t receives = credits + 1;
   connection.window = 2 * credits;
+  armed = false;  // there may be a new queue
   connection.inline_max = ~0U;
   for (std::uint32_t i = 0; i < count; ++i) {
     ASSIGN_OR_RETURN(ibv_cq * queue, port.completion_queue(sends + receives));
@@ -309,7 +310,7 @@ Result<void> RdmaTransport::State::make_ready(Connection& connection, Pair& pair
   };
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_RTR;
-  attributes.path_mtu = mtu_constant(std::min(port.path_mtu(), connection.peer.path_mtu));
+  attributes.path_mtu = mtu_constant(path_mtu(connection));
   attributes.dest_qp_num = peer_number;
   attributes.rq_psn = connection.peer.packet_sequence;
   attributes.max_dest_rd_atomic = 1;
@@ -334,23 +335,7 @@ Result<void> RdmaTransport::State::make_ready(Connection& connection, Pair& pair
                              IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
       error != 0)
     return refused("cannot move a queue pair to RTS", error);
-  return limit_rate(connection, pair);
-}
-
-Result<void> RdmaTransport::State::limit_rate(Connection& connection, Pair& pair) {
-  const BitRate wanted = options.settings.rate_limit;
-  if (wanted == BitRate{}) return {};
-  const Port& port = *ports[connection.port].port;
-  ibv_qp_rate_limit_attr limit{};
-  limit.rate_limit =
-      static_cast<std::uint32_t>(std::min<std::uint64_t>(wanted.bits_per_second() / 1000, ~0U));
-  const int error = api->modify_qp_rate_limit(pair.pair.get(), &limit);
-  if (error == 0) return {};
-  return system_failure(ErrorSource::transport,
-                        "[REHEARSAL-RDMA-003] " + port.name() +
-                            ": the device takes no rate limit of " + format_bit_rate_exact(wanted) +
-                            "; right would be a drill without rate_limit",
-                        error);
+  return set_planned_rate(connection, pair);
 }
 
 replay::Capabilities RdmaTransport::capabilities() const {

@@ -27,6 +27,8 @@ struct RdmaNic {
   std::string device;
   std::uint32_t port = 1;
   plan::RdmaGid gid;
+  /// What faults will limit queue pairs to in the run: the device must be able to.
+  std::vector<BitRate> rates = {};
 };
 
 struct RdmaOptions {
@@ -88,6 +90,7 @@ class RdmaTransport final : public replay::Transport {
   replay::Wakeup wakeup() const noexcept override;
   void abort(ConnectionIndex connection) noexcept override;
 
+  Result<void> limit_rate(ConnectionIndex connection, BitRate of_queue_pair) override;
   replay::TransportStatistics statistics() const noexcept override;
   const RdmaStatistics& rdma_statistics() const noexcept;
 

@@ -108,6 +108,7 @@ struct Connection {
   std::uint64_t next_sent = 0;
   std::uint64_t credits_back = 0;
   bool watched = false;  // stands in State::watched
+  BitRate rate_limit;    // of each queue pair; zero: none
 
   // Receiving end.
   RegisteredPiece landing;
@@ -127,6 +128,7 @@ struct Connection {
 struct PortInUse {
   std::unique_ptr<Port> port;
   std::unique_ptr<Greeter> greeter;
+  bool greeter_armed = false;
   RegisteredPiece source;   // of the largest message so far
   RegisteredPiece landing;  // … where payload is not verified
 };
@@ -148,8 +150,8 @@ struct RdmaTransport::State {
 
   Ring<Completion> completions;        // not taken by poll() yet
   std::vector<std::uint32_t> watched;  // connections whose clear-to-sends are looked at
-  bool armed = false;
-  Instant turn{};  // when the poll that is on began
+  bool armed = false;                  // all queues are
+  Instant turn{};                      // when the poll that is on began
 
   // Staging: requests are chained here and posted together.
   std::vector<ibv_send_wr> send_requests;
@@ -176,7 +178,10 @@ struct RdmaTransport::State {
   Result<void> check_peer(const Connection& connection) const;
   Result<void> make_ready(Connection& connection);
   Result<void> make_ready(Connection& connection, Pair& pair, std::uint32_t peer_number);
-  Result<void> limit_rate(Connection& connection, Pair& pair);
+  /// Zero: as the drill's settings say.
+  Result<void> limit_rate(Connection& connection, BitRate wanted);
+  Result<void> set_planned_rate(Connection& connection, Pair& pair);
+  int set_rate(Pair& pair, BitRate rate) noexcept;
   bool polls() const noexcept { return options.settings.completions == plan::CompletionMode::poll; }
 
   // Enhanced connection establishment (ece.cpp).
@@ -187,6 +192,7 @@ struct RdmaTransport::State {
   std::string ece_of(std::size_t port) const;
 
   // Greeting (greeting.cpp).
+  std::uint32_t path_mtu(const Connection& connection) const noexcept;
   void begin_greeting(Connection& connection) noexcept;
   void greet(Connection& connection, Instant now) noexcept;
   void hear(PortInUse& used) noexcept;
@@ -223,7 +229,9 @@ struct RdmaTransport::State {
   void take_device_events(PortInUse& used) noexcept;
   bool arm() noexcept;
   bool take_channel_events() noexcept;
-  void fail_connection(Connection& connection, std::string reason) noexcept;
+  static void disarm(PortInUse& used, const ibv_cq* queue) noexcept;
+  /// `error_number`: zero where no errno is the cause.
+  void fail_connection(Connection& connection, std::string reason, int error_number = 0) noexcept;
   void fail_request(Connection& connection, std::size_t pair, const ibv_wc& completion) noexcept;
   void fail_to_post(Connection& connection, const Pair& pair, int error) noexcept;
   void fail_protocol(Connection& connection, std::string_view what) noexcept;

@@ -12,8 +12,23 @@
 namespace rehearsal::tcp {
 namespace {
 
+/// What a caller may tell apart: an address that the host has not, a peer that no route leads to.
+ErrorCode code_of(int error_number) {
+  switch (error_number) {
+    case EADDRNOTAVAIL:
+      return ErrorCode::not_found;
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+      return ErrorCode::disconnected;
+    default:
+      return ErrorCode::system;
+  }
+}
+
 Failure socket_failure(std::string what, int error_number) {
-  return system_failure(ErrorSource::transport, what, error_number);
+  Failure failure = system_failure(ErrorSource::transport, what, error_number);
+  failure.value().code = code_of(error_number);
+  return failure;
 }
 
 Result<void> set_number(int socket, int level, int option, int value, std::string_view name) {

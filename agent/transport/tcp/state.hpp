@@ -159,7 +159,9 @@ struct TcpTransport::State {
   void account(Connection& connection, StreamReader::Taken taken, std::uint64_t& total) noexcept;
   void check_silence(Connection& connection) noexcept;
   void complete(replay::Completion completion) noexcept { completions.push(completion); }
-  void fail_connection(Connection& connection, std::string_view reason) noexcept;
+  /// `error_number`: zero where no errno is the cause.
+  void fail_connection(Connection& connection, std::string_view reason,
+                       int error_number = 0) noexcept;
 };
 
 /// A text with static lifetime for an errno of a socket call.

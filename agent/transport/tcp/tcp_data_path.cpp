@@ -330,14 +330,16 @@ void TcpTransport::State::account(Connection& connection, StreamReader::Taken ta
             .bytes = message.bytes});
 }
 
-void TcpTransport::State::fail_connection(Connection& connection,
-                                          std::string_view reason) noexcept {
+void TcpTransport::State::fail_connection(Connection& connection, std::string_view reason,
+                                          int error_number) noexcept {
   if (connection.phase == Phase::connecting || connection.phase == Phase::greeting) --setting_up;
   connection.phase = Phase::failed;
   connection.queue.clear();
   close_now(connection.socket);
-  complete(
-      {.kind = Completion::Kind::failed, .connection = connection.spec.index, .reason = reason});
+  complete({.kind = Completion::Kind::failed,
+            .connection = connection.spec.index,
+            .reason = reason,
+            .error_number = error_number});
 }
 
 }  // namespace rehearsal::tcp

@@ -234,7 +234,7 @@ void TcpTransport::State::continue_connecting(Connection& connection) noexcept {
   int error_number = 0;
   socklen_t size = sizeof error_number;
   ::getsockopt(connection.socket.get(), SOL_SOCKET, SO_ERROR, &error_number, &size);
-  if (error_number != 0) return fail_connection(connection, reason_of(error_number));
+  if (error_number != 0) return fail_connection(connection, reason_of(error_number), error_number);
   const Hello hello = encode_hello(connection.spec.key, connection.proofs.hello);
   if (::send(connection.socket.get(), hello.data(), hello.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(hello.size()))
@@ -249,7 +249,7 @@ void TcpTransport::State::hear_answer(Connection& connection) noexcept {
                kAnswerSize - connection.answer_size, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (got == 0) return fail_connection(connection, "the peer refused the hello");
-    if (got < 0) return fail_connection(connection, reason_of(errno));
+    if (got < 0) return fail_connection(connection, reason_of(errno), errno);
     connection.answer_size += static_cast<std::size_t>(got);
   }
   const auto proof = decode_answer(connection.answer);
@@ -268,9 +268,11 @@ void TcpTransport::State::check_setup_deadlines(Instant now) noexcept {
       if (connection.phase != Phase::connecting && connection.phase != Phase::greeting) continue;
       if (connection.deadline == kNever) connection.deadline = now + options.handshake_limit;
       if (connection.deadline <= now) {
-        fail_connection(connection, connection.phase == Phase::connecting
-                                        ? "connecting timed out"
-                                        : "the peer did not answer the hello in time");
+        fail_connection(connection,
+                        connection.phase == Phase::connecting
+                            ? "connecting timed out"
+                            : "the peer did not answer the hello in time",
+                        ETIMEDOUT);
         continue;
       }
       setup_check_at = std::min(setup_check_at, connection.deadline);

@@ -55,6 +55,7 @@ struct Pair : ibv_qp {
   std::deque<Receive> receives;
   std::uint32_t peer = 0;
   ibv_ah_attr route{};
+  ibv_qp_attr set{};                 // of what the steps to ready to send were given
   std::optional<std::uint32_t> ece;  // in use
   std::uint32_t rate_limit = 0;
   std::uint32_t sends_pending = 0;  // not completed, or completed without a completion

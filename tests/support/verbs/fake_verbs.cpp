@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "tests/support/allocation_counter.hpp"
 #include "tests/support/verbs/device_files.hpp"
 #include "tests/support/verbs/fake_state.hpp"
 
@@ -104,6 +105,7 @@ ibv_cq* create_cq(ibv_context* context, int size, void* user, ibv_comp_channel* 
 }
 
 int get_cq_event(ibv_comp_channel* base, ibv_cq** queue, void** user) {
+  const Uncounted uncounted;
   auto* channel = static_cast<Channel*>(base);
   if (!take_one(channel->fd)) return -1;
   *queue = channel->ready.front();
@@ -113,12 +115,14 @@ int get_cq_event(ibv_comp_channel* base, ibv_cq** queue, void** user) {
 }
 
 int req_notify_cq(ibv_cq* queue, int) {
+  const Uncounted uncounted;
   if (current->fails("req_notify_cq")) return errno;
   static_cast<Queue*>(queue)->notify = true;
   return 0;
 }
 
 int poll_cq(ibv_cq* base, int count, ibv_wc* entries) {
+  const Uncounted uncounted;
   auto& queue = static_cast<Queue*>(base)->entries;
   int taken = 0;
   while (taken < count && !queue.empty()) {
@@ -149,6 +153,11 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* attributes, int mask) {
   auto* pair = static_cast<Pair*>(base);
   if ((mask & IBV_QP_DEST_QPN) != 0) pair->peer = attributes->dest_qp_num;
   if ((mask & IBV_QP_AV) != 0) pair->route = attributes->ah_attr;
+  if ((mask & IBV_QP_PATH_MTU) != 0) pair->set.path_mtu = attributes->path_mtu;
+  if ((mask & IBV_QP_MIN_RNR_TIMER) != 0) pair->set.min_rnr_timer = attributes->min_rnr_timer;
+  if ((mask & IBV_QP_TIMEOUT) != 0) pair->set.timeout = attributes->timeout;
+  if ((mask & IBV_QP_RETRY_CNT) != 0) pair->set.retry_cnt = attributes->retry_cnt;
+  if ((mask & IBV_QP_RNR_RETRY) != 0) pair->set.rnr_retry = attributes->rnr_retry;
   if (attributes->qp_state == IBV_QPS_ERR)
     current->flush(*pair);
   else
@@ -199,6 +208,7 @@ ibv_ah* create_ah(ibv_pd*, ibv_ah_attr* route) {
 }
 
 int post_send(ibv_qp* base, ibv_send_wr* request, ibv_send_wr** bad) {
+  const Uncounted uncounted;
   *bad = request;
   if (current->fails("post_send")) return errno;
   auto* pair = static_cast<Pair*>(base);
@@ -224,6 +234,7 @@ int post_send(ibv_qp* base, ibv_send_wr* request, ibv_send_wr** bad) {
 }
 
 int post_recv(ibv_qp* base, ibv_recv_wr* request, ibv_recv_wr** bad) {
+  const Uncounted uncounted;
   *bad = request;
   if (current->fails("post_recv")) return errno;
   auto* pair = static_cast<Pair*>(base);
@@ -357,12 +368,26 @@ ibv_ah_attr FakeVerbs::last_route(std::uint32_t device) const {
       route = pair->route;
   return route;
 }
+ibv_qp_attr FakeVerbs::last_attributes(std::uint32_t device) const {
+  ibv_qp_attr attributes{};
+  for (const auto& [number, pair] : state_->pairs)
+    if (state_->device_of(*pair).number == device && pair->qp_type == IBV_QPT_RC)
+      attributes = pair->set;
+  return attributes;
+}
 std::uint32_t FakeVerbs::last_rate_limit(std::uint32_t device) const {
   std::uint32_t limit = 0;
   for (const auto& [number, pair] : state_->pairs)
     if (state_->device_of(*pair).number == device && pair->qp_type == IBV_QPT_RC)
       limit = pair->rate_limit;
   return limit;
+}
+std::vector<std::uint32_t> FakeVerbs::rate_limits(std::uint32_t device) const {
+  std::vector<std::uint32_t> all;
+  for (const auto& [number, pair] : state_->pairs)
+    if (state_->device_of(*pair).number == device && pair->qp_type == IBV_QPT_RC)
+      all.push_back(pair->rate_limit);
+  return all;
 }
 std::vector<std::uint32_t> FakeVerbs::ece_in_use(std::uint32_t device) const {
   std::vector<std::uint32_t> all;

@@ -43,8 +43,12 @@ class FakeVerbs {
   void require_grh(std::uint32_t device);
   /// The route that the queue pair made last of this device was given when it became ready.
   ibv_ah_attr last_route(std::uint32_t device) const;
+  /// … its path MTU, timeouts and retries.
+  ibv_qp_attr last_attributes(std::uint32_t device) const;
   /// kbit/s that the last queue pair of this device was limited to; 0: to nothing.
   std::uint32_t last_rate_limit(std::uint32_t device) const;
+  /// … of each reliable queue pair of this device, in the order of their making.
+  std::vector<std::uint32_t> rate_limits(std::uint32_t device) const;
   /// The options in use by the queue pairs of this device that are ready to send.
   std::vector<std::uint32_t> ece_in_use(std::uint32_t device) const;
   /// Takes the functions away, as where libibverbs is older than they are.

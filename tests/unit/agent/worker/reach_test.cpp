@@ -93,7 +93,8 @@ TEST_F(ReachTest, WhereNobodyListensItIsRefused) {
   sender.order(order(ReachOrder::STEP_CONNECT, true, address));
   const ReachReport sent = report(sender);
   EXPECT_FALSE(sent.outcomes(0).connected());
-  EXPECT_THAT(sent.outcomes(0).problem(), HasSubstr("refused"));
+  EXPECT_EQ(sent.outcomes(0).cause(), protocol::ReachOutcome::CAUSE_REFUSED)
+      << sent.outcomes(0).problem();
 }
 
 TEST_F(ReachTest, AnAddressThatCameNotWithTheOrderIsNotConnectedTo) {
@@ -121,7 +122,9 @@ TEST_F(ReachTest, WhoHearsNothingSaysSoAtTheLimit) {
 TEST_F(ReachTest, AnAddressThatTheHostHasNotIsAProblemOfItsLink) {
   Reach lost(host("c", "192.0.2.1"), [this] { told(); });
   lost.order(order(ReachOrder::STEP_OPEN, false));
-  EXPECT_THAT(report(lost).outcomes(0).problem(), HasSubstr("192.0.2.1"));
+  const ReachReport found = report(lost);
+  EXPECT_THAT(found.outcomes(0).problem(), HasSubstr("192.0.2.1"));
+  EXPECT_EQ(found.outcomes(0).cause(), protocol::ReachOutcome::CAUSE_NO_ADDRESS);
 }
 
 TEST_F(ReachTest, AnEndThatIsNotNamedAgainIsMissing) {

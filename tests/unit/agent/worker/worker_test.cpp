@@ -297,6 +297,33 @@ TEST(WorkerTest, AnAddressNobodyListensOnFails) {
   ASSERT_TRUE(agents.until([&] { return agents.count<WorkerStopped>(0) > 0; }));
 }
 
+TEST(WorkerTest, ADeviceThatDoesNotDoItsFaultEndsTheRun) {
+  const fault::Fault half{.name = "half",
+                          .what = {.kind = fault::Kind::rate, .levels = {{.rate = {500'000}}}},
+                          .where = {.hosts = {"host1"}, .side = fault::Side::sent},
+                          .when = {.iteration = 1, .length = 1h}};
+  const auto planned =
+      test::LoopbackPlan{.ranks = 2, .hosts = 2, .iterations = 3, .faults = {half}}.make();
+  plan::Plan plan = *planned;
+  // No plan is made so: sockets have no device that could.
+  plan.faults[0].mechanism = fault::Mechanism::device;
+  Agents agents(std::make_shared<const plan::Plan>(std::move(plan)));
+  ASSERT_TRUE(agents.connect());
+  agents.start_step(0);
+  ASSERT_TRUE(agents.until([&] { return agents.all<WorkerStepDone>(1); }));
+  EXPECT_EQ(agents.count<WorkerFailed>(1), 0U) << "the fault has not begun";
+  agents.start_step(1);
+  ASSERT_TRUE(agents.until([&] { return agents.count<WorkerFailed>(1) > 0; }));
+  EXPECT_THAT(agents.last<WorkerFailed>(1)->reason,
+              testing::HasSubstr("fault 'half': this transport limits no rates"));
+  EXPECT_THAT(agents.last<WorkerFailed>(1)->waiting_for, testing::IsEmpty());
+  for (auto& worker : agents.workers) worker->stop();
+  ASSERT_TRUE(agents.until([&] { return agents.all<WorkerStopped>(1); }));
+  const auto results = agents.results(1);
+  ASSERT_FALSE(results.faults.problems.empty());
+  EXPECT_EQ(results.faults.problems[0].text, "this transport limits no rates of its own");
+}
+
 TEST(WorkerTest, CanBeDestroyedInAnyState) {
   const auto plan = test::LoopbackPlan{.ranks = 2, .hosts = 2}.make();
   { Agents agents(plan); }

@@ -71,16 +71,43 @@ std::string finding(const ReachOutcome& outcome) {
 }
 
 TEST(ReachFindings, NameTheWayTheCauseAndTheFix) {
-  EXPECT_THAT(finding({.problem = "connecting timed out"}),
+  EXPECT_THAT(finding({.problem = "words of any kind", .cause = ReachCause::timed_out}),
               HasSubstr("h0 eth0 → h1 eth0: no answer from 10.0.0.0 to 10.0.0.1: packets are "
                         "dropped on the way; a firewall?"));
-  EXPECT_THAT(finding({.problem = "Connection refused"}), HasSubstr("a firewall that rejects"));
-  EXPECT_THAT(finding({.problem = "No route to host"}),
+  EXPECT_THAT(finding({.problem = "x", .cause = ReachCause::refused}),
+              HasSubstr("a firewall that rejects"));
+  EXPECT_THAT(finding({.problem = "x", .cause = ReachCause::unreachable}),
               HasSubstr("`ip route get 10.0.0.1 from 10.0.0.0`"));
+  EXPECT_THAT(finding({.problem = "x", .cause = ReachCause::no_address}),
+              HasSubstr("no longer on the host"));
+  EXPECT_THAT(finding({.problem = "connection refused"}),
+              HasSubstr("connection refused; see the agents' logs"))
+      << "words decide nothing";
   EXPECT_THAT(finding({.connected = true}), HasSubstr("full-size frames did not arrive; a smaller "
                                                       "MTU on the way? `ping -M do -s 8972"));
-  EXPECT_THAT(finding({.problem = "[REHEARSAL-RDMA-007] rd1 port 1: no greeting"}),
+  EXPECT_THAT(finding({.problem = "[REHEARSAL-RDMA-007] rd1 port 1: no greeting",
+                       .cause = ReachCause::timed_out}),
               HasSubstr("`rehearse explain REHEARSAL-RDMA-007`; RoCE v2 is UDP to port 4791"));
+  EXPECT_THAT(finding({.problem = "[REHEARSAL-RDMA-008] rd1 port 1: short ones arrive",
+                       .cause = ReachCause::path_mtu}),
+              HasSubstr("`rehearse explain REHEARSAL-RDMA-008`; give interfaces and switches one "
+                        "MTU (here 9000, there 9000)"));
+}
+
+TEST(ReachFindings, TellThePathMtuAndWhereItIsSmaller) {
+  const auto three = hosts(3, 1);
+  const std::vector<ReachPath> paths = {{"h0", "h1", NicIndex{0}, NicIndex{0}},
+                                        {"h0", "h2", NicIndex{0}, NicIndex{0}}};
+  std::vector<ReachOutcome> outcomes(2, {.connected = true, .moved = true, .path_mtu = 4096});
+  auto found = reach_findings(paths, outcomes, three, plan::TransportKind::rdma);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].what, "path MTU 4096 B on all ways");
+  EXPECT_EQ(found[0].health, host::Finding::Health::good);
+  outcomes[1].path_mtu = 1024;
+  found = reach_findings(paths, outcomes, three, plan::TransportKind::rdma);
+  EXPECT_EQ(found[0].what, "path MTU 1024 B from h0 eth0 to h2 eth0, 4096 B on others");
+  EXPECT_EQ(found[0].health, host::Finding::Health::notable);
+  EXPECT_THAT(found[0].fix, HasSubstr("path_mtu: 1024B"));
 }
 
 struct ReachStory : RunStory {
@@ -132,7 +159,7 @@ TEST(ReachDesk, OpensConnectsAndSaysThatAllIsWell) {
   story.ask();
   EXPECT_EQ(story.order(0).step(), ReachOrder::STEP_OPEN);
   EXPECT_EQ(story.order(0).token(), story.order(1).token());
-  EXPECT_EQ(story.order(0).addresses_size(), 4);
+  EXPECT_EQ(story.order(0).addresses_size(), 2);
   story.all_open();
   ASSERT_EQ(story.order(0).step(), ReachOrder::STEP_CONNECT);
   EXPECT_EQ(story.order(0).links(0).address(), "there");
@@ -142,6 +169,28 @@ TEST(ReachDesk, OpensConnectsAndSaysThatAllIsWell) {
   EXPECT_EQ(story.order(0).step(), ReachOrder::STEP_CLOSE);
   ASSERT_EQ(story.reply().findings_size(), 1);
   EXPECT_THAT(story.reply().findings(0).what(), HasSubstr("4 of 4 ways"));
+}
+
+TEST(ReachDesk, OfManyHostsAnAgentHearsTheAddressesOfItsOwnWays) {
+  ReachStory story;
+  constexpr std::uint32_t kHosts = 60;
+  for (std::uint32_t host = 2; host < kHosts; ++host) {
+    Envelope hello;
+    hello.mutable_hello()->set_version_min(protocol::kVersionMin);
+    hello.mutable_hello()->set_version_max(protocol::kVersionMax);
+    hello.mutable_hello()->set_role(protocol::ROLE_AGENT);
+    to_message(test::sample_inventories(host + 1, 1).back(),
+               *hello.mutable_hello()->mutable_inventory());
+    story.agents.push_back(story.connect());
+    story.say(story.agents.back(), hello);
+  }
+  story.ask();
+  for (std::uint32_t host = 2; host < kHosts; ++host) {
+    const ReachOrder order = story.order(host);
+    EXPECT_GE(order.addresses_size(), 1);
+    EXPECT_LE(order.addresses_size(), order.links_size());
+    EXPECT_LT(order.addresses_size(), static_cast<int>(kHosts) / 2);
+  }
 }
 
 TEST(ReachDesk, OneDirectionThatFailsIsOneFinding) {
@@ -161,12 +210,17 @@ TEST(ReachDesk, ALinkThatCannotBeOpenedIsNotConnected) {
   ReachStory story;
   story.ask();
   story.answers(0, [](auto& outcome) {
-    if (outcome.link() == 0) outcome.set_problem("cannot bind to the NIC address");
+    if (outcome.link() != 0) return;
+    outcome.set_problem("cannot bind to the NIC address");
+    outcome.set_cause(protocol::ReachOutcome::CAUSE_NO_ADDRESS);
   });
   story.answers(1, [](auto& outcome) { outcome.set_address("there"); });
   const ReachOrder connect = story.order(1);
   for (const protocol::ReachLink& link : connect.links()) EXPECT_NE(link.link(), 0U);
   EXPECT_EQ(connect.links_size(), 3);
+  for (std::size_t i = 0; i < 2; ++i) story.answers(i, ReachStory::fine);
+  ASSERT_EQ(story.reply().findings_size(), 2);
+  EXPECT_THAT(story.reply().findings(0).fix(), HasSubstr("no longer on the host"));
 }
 
 TEST(ReachDesk, WhoDoesNotAnswerOrLeavesIsNamed) {

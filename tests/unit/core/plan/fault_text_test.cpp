@@ -160,6 +160,9 @@ TEST(FaultText, ValuesOutOfRangeAreRefused) {
               HasSubstr("a time off"));
   EXPECT_THAT(error_of("kind: link_down", "hosts: h1", now, "    mechanism: sender\n"),
               HasSubstr("for the kernel alone"));
+  EXPECT_THAT(error_of("kind: delay, by: 1ms", "hosts: h1", now, "    mechanism: device\n"),
+              HasSubstr("delay is nothing that an RDMA device can do"));
+  EXPECT_EQ(error_of("kind: rate, to: 50%", "hosts: h1", now, "    mechanism: device\n"), "");
 }
 
 TEST(FaultText, NamesAreUnique) {

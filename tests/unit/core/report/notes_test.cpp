@@ -5,9 +5,12 @@
 namespace rehearsal::report {
 namespace {
 
+using testing::AllOf;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 std::vector<std::string> warnings_of(NicSummary nic) {
   nic.host = "h1";
@@ -18,6 +21,23 @@ std::vector<std::string> warnings_of(NicSummary nic) {
 }
 
 constexpr Bytes kMegabytes100{100'000'000};
+
+TEST(TransportNotes, SayWhereAFlowLabelIsHonouredAndWhoDoesARate) {
+  plan::Plan plan;
+  plan.transport.kind = plan::TransportKind::rdma;
+  EXPECT_THAT(transport_notes(plan, Summary{}), Not(Contains(HasSubstr("flow label"))));
+  plan.transport.rdma.flow_label = 7;
+  EXPECT_THAT(
+      transport_notes(plan, Summary{}),
+      Contains(HasSubstr("whether the UDP source port follows it is the provider's choice")));
+  plan.hosts = {{.host = "h1", .nics = {}}};
+  plan.faults = {{.name = "half",
+                  .what = {.kind = fault::Kind::rate, .levels = {{.rate = {500'000}}}},
+                  .places = {{.side = fault::Side::received}}}};
+  EXPECT_THAT(transport_notes(plan, Summary{}),
+              Contains(AllOf(HasSubstr("Fault half was done by the agent"),
+                             HasSubstr("not the RDMA devices: a device limits what"))));
+}
 
 TEST(Warnings, CountersThatCountHeadersAndAcknowledgementsAreFine) {
   NicSummary nic;

@@ -97,6 +97,32 @@ TEST_F(TransportPair, EndsOfDifferentLinkLayersAreRefused) {
   EXPECT_THAT(receiver->accept(spec(), here).error().text(), HasSubstr("is on Ethernet"));
 }
 
+TEST_F(TransportPair, WhatTheDrillSetsReachesTheQueuePair) {
+  ASSERT_NO_FATAL_FAILURE(connect({.completions = plan::CompletionMode::event,
+                                   .traffic_class = 106,
+                                   .service_level = 3,
+                                   .hop_limit = 64,
+                                   .flow_label = 12,
+                                   .ack_timeout = 18,
+                                   .retry_count = 6,
+                                   .rnr_retry = 5,
+                                   .rnr_timer = 14,
+                                   .path_mtu = 512}));
+  for (const std::uint32_t device : {1U, 2U}) {
+    const ibv_ah_attr route = verbs.last_route(device);
+    EXPECT_EQ(route.grh.traffic_class, 106);
+    EXPECT_EQ(route.sl, 3);
+    EXPECT_EQ(route.grh.hop_limit, 64);
+    EXPECT_EQ(route.grh.flow_label, 12U);
+    const ibv_qp_attr set = verbs.last_attributes(device);
+    EXPECT_EQ(set.timeout, 18);
+    EXPECT_EQ(set.retry_cnt, 6);
+    EXPECT_EQ(set.rnr_retry, 5);
+    EXPECT_EQ(set.min_rnr_timer, 14);
+    EXPECT_EQ(set.path_mtu, IBV_MTU_512);
+  }
+}
+
 constexpr BitRate kOneGigabit{1'000'000'000};
 
 TEST_F(TransportPair, ARateLimitGoesToEachQueuePairOfADeviceThatHasOne) {

@@ -43,6 +43,7 @@ TEST_F(RdmaTransportTest, AMessageArrivesIsReleasedAndItsCreditComesBack) {
 
 TEST_F(RdmaTransportTest, SaysWhatItIsBoundTo) {
   ASSERT_NO_FATAL_FAILURE(connect());
+  EXPECT_EQ(at_sender.at(0).bytes, 1024U) << "connected, with this path MTU";
   ASSERT_THAT(sender->bound(), SizeIs(1));
   EXPECT_THAT(sender->bound()[0],
               HasSubstr("fake1 port 1, GID 10.0.0.1 (RoCE v2), path MTU 1024 (active 1024)"));
@@ -90,6 +91,16 @@ TEST_F(RdmaTransportTest, AnEventWakesWhoSleeps) {
   EXPECT_EQ(count(at_receiver, Completion::Kind::received), 1U);
   turns(2);
   EXPECT_EQ(::poll(&descriptor, 1, 0), 0) << "the event was taken";
+}
+
+TEST_F(RdmaTransportTest, OnlyAQueueThatHasSpokenIsArmedAgain) {
+  ASSERT_NO_FATAL_FAILURE(connect());
+  turns(20);
+  const std::size_t before = verbs.calls("req_notify_cq");
+  ASSERT_EQ(send(8), 1U);
+  turns(5);
+  EXPECT_EQ(verbs.calls("req_notify_cq"), before + 2)
+      << "of sender and receiver one each, not their greeters'";
 }
 
 TEST_F(RdmaTransportTest, EveryVerbOfSetUpMayFailAndNothingIsLeft) {
@@ -226,6 +237,7 @@ TEST_F(RdmaTransportTest, WithoutAnAnswerTheGreetingGivesUp) {
   EXPECT_THAT(failure(at_sender), HasSubstr("[REHEARSAL-RDMA-007]"));
   EXPECT_THAT(failure(at_receiver), HasSubstr("[REHEARSAL-RDMA-007]"));
   EXPECT_THAT(failure(at_receiver), HasSubstr("the port is down"));
+  EXPECT_EQ(error_number(at_sender), ETIMEDOUT);
   EXPECT_EQ(count(at_sender, Completion::Kind::connected), 0U);
 }
 
@@ -236,6 +248,7 @@ TEST_F(RdmaTransportTest, APathThatCarriesOnlyShortDatagramsIsTold) {
   turns(300, 20ms);
   EXPECT_THAT(failure(at_sender), HasSubstr("[REHEARSAL-RDMA-008]"));
   EXPECT_THAT(failure(at_sender), HasSubstr("path MTU of 1024 B"));
+  EXPECT_EQ(error_number(at_sender), EMSGSIZE);
 }
 
 TEST_F(RdmaTransportTest, ADeviceThatRepeatsWhatItsWireRefusesStillTellsTheMtu) {
@@ -346,16 +359,36 @@ TEST_F(RdmaTransportTest, DamagedPayloadIsFoundWhereItIsVerified) {
 }
 
 TEST_F(RdmaTransportTest, TheDataPathDoesNotAllocate) {
-  ASSERT_NO_FATAL_FAILURE(connect({.completions = plan::CompletionMode::poll}));
-  std::array<Completion, 64> batch;
-  // The fake allocates when something is posted, so only what polls and is refused is counted.
-  const std::uint64_t before = test::allocations();
-  for (int i = 0; i < 1000; ++i) {
-    now += 10us;
-    sender->poll(batch, now);
-    receiver->poll(batch, now);
+  for (const auto mode : {plan::CompletionMode::poll, plan::CompletionMode::event}) {
+    SCOPED_TRACE(to_string(mode));
+    at_sender.clear();
+    at_receiver.clear();
+    next_send = next_release = 0;
+    ASSERT_NO_FATAL_FAILURE(connect({.queue_pairs = 2, .completions = mode}));
+    turns(20);
+    std::array<Completion, 64> batch;
+    std::size_t received = 0;
+    std::size_t credits = 0;
+    const auto take = [&](RdmaTransport& transport) {
+      const std::size_t count = transport.poll(batch, now);
+      for (std::size_t i = 0; i < count; ++i) {
+        received += batch[i].kind == Completion::Kind::received ? 1 : 0;
+        credits += batch[i].kind == Completion::Kind::credit ? 1 : 0;
+      }
+    };
+    // What the verbs in memory allocate is not counted.
+    const std::uint64_t before = test::allocations();
+    for (std::size_t round = 0; round < 500; ++round) {
+      now += 10us;
+      ASSERT_EQ(send(100), 1U);
+      for (int i = 0; i < 4; ++i) take(*receiver);
+      release();
+      for (int i = 0; i < 4; ++i) take(*sender);
+    }
+    EXPECT_EQ(test::allocations(), before);
+    EXPECT_EQ(received, 500U);
+    EXPECT_EQ(credits, 500U);
   }
-  EXPECT_EQ(test::allocations(), before);
 }
 
 }  // namespace

@@ -84,6 +84,12 @@ class TransportPair : public testing::Test {
     return {};
   }
 
+  static int error_number(const std::vector<Completion>& seen) {
+    for (const Completion& one : seen)
+      if (one.kind == Completion::Kind::failed) return one.error_number;
+    return -1;
+  }
+
   std::size_t send(std::uint64_t bytes) {
     const Request request{.connection = kConnection, .sequence = next_send, .bytes = bytes};
     const std::size_t taken = sender->post({&request, 1}, now);

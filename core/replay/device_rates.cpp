@@ -1,0 +1,97 @@
+#include "core/replay/device_rates.hpp"
+
+#include <algorithm>
+
+#include "core/base/text.hpp"
+
+namespace rehearsal::replay {
+namespace {
+
+using fault::Schedule;
+
+std::vector<Schedule::Entry> entries_of(const plan::Plan& plan, HostIndex host) {
+  std::vector<Schedule::Entry> entries;
+  for (std::uint32_t i = 0; i < plan.faults.size(); ++i) {
+    const fault::PlannedFault& fault = plan.faults[i];
+    if (fault.mechanism != fault::Mechanism::device ||
+        std::ranges::find(fault.places, host, &fault::Place::host) == fault.places.end())
+      continue;
+    entries.push_back({.fault = i,
+                       .when = fault.when,
+                       .phase = fault.phase,
+                       .levels = static_cast<std::uint32_t>(fault.what.levels.size()),
+                       .job = fault.job});
+  }
+  return entries;
+}
+
+}  // namespace
+
+DeviceRates::DeviceRates(const plan::Plan& plan, HostIndex host,
+                         const plan::Connections& connections)
+    : plan_(plan), schedule_(entries_of(plan, host)), levels_(schedule_.size(), Schedule::kOff) {
+  for (std::size_t i = 0; i < schedule_.size(); ++i)
+    cuts_.push_back(
+        plan::device_cuts(plan, plan.faults[schedule_.entry(i).fault], host, connections));
+}
+
+void DeviceRates::turn(Transport& transport, Instant now) noexcept {
+  if (!failure_.empty()) return;
+  schedule_.at(now);
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    if (levels_[i] == schedule_.level(i)) continue;
+    if (const auto done = set(transport, i, schedule_.level(i)); !done)
+      return fail(transport, i, done.error().text(), now);
+  }
+}
+
+/// The level counts as the devices' as soon as one of them has it, so that lift() knows.
+Result<void> DeviceRates::set(Transport& transport, std::size_t entry,
+                              std::uint32_t level) noexcept {
+  levels_[entry] = level;
+  for (const plan::DeviceCut& cut : cuts_[entry]) {
+    const BitRate rate = level == Schedule::kOff ? BitRate{} : cut.rates[level];
+    for (const ConnectionIndex connection : cut.connections)
+      RETURN_IF_ERROR(transport.limit_rate(connection, rate));
+  }
+  return {};
+}
+
+void DeviceRates::fail(Transport& transport, std::size_t entry, const std::string& why,
+                       Instant now) noexcept {
+  const std::uint32_t index = schedule_.entry(entry).fault;
+  failure_ = "fault " + in_quotes(plan_.faults[index].name) + ": " + why;
+  problems_.push_back({.fault = index, .text = why});
+  // What failed to go off is to be lifted as well.
+  if (levels_[entry] == Schedule::kOff) levels_[entry] = 0;
+  schedule_.close(now);
+  lift(transport);
+}
+
+void DeviceRates::lift(Transport& transport) noexcept {
+  for (std::size_t i = 0; i < levels_.size(); ++i) {
+    if (levels_[i] == Schedule::kOff) continue;
+    levels_[i] = Schedule::kOff;
+    std::string kept;
+    std::size_t count = 0;
+    for (const plan::DeviceCut& cut : cuts_[i]) {
+      for (const ConnectionIndex connection : cut.connections) {
+        const auto lifted = transport.limit_rate(connection, BitRate{});
+        if (lifted) continue;
+        if (count++ == 0) kept = lifted.error().text();
+      }
+    }
+    if (count != 0)
+      problems_.push_back({.fault = schedule_.entry(i).fault,
+                           .text = kept + "; " + std::to_string(count) +
+                                   " connections keep their limit until their queue pairs are "
+                                   "released, at the end of the run"});
+  }
+}
+
+void DeviceRates::end(Transport& transport, Instant now) noexcept {
+  schedule_.close(now);
+  lift(transport);
+}
+
+}  // namespace rehearsal::replay
