@@ -4,7 +4,7 @@
 #include <string>
 
 #include "agent/helper/helper.hpp"
-#include "agent/helper/policy_file.hpp"
+#include "agent/keeper/policy_file.hpp"
 #include "runtime/exit_status.hpp"
 
 namespace rehearsal::agent {

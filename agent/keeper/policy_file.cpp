@@ -1,4 +1,4 @@
-#include "agent/helper/policy_file.hpp"
+#include "agent/keeper/policy_file.hpp"
 
 #include <pwd.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "agent/helper/server.hpp"
+#include "agent/keeper/server.hpp"
 
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "agent/fault/local_address.hpp"
-#include "agent/helper/log.hpp"
-#include "agent/helper/policy_file.hpp"
+#include "agent/keeper/log.hpp"
+#include "agent/keeper/policy_file.hpp"
 #include "runtime/clock.hpp"
 
 namespace rehearsal::agent {

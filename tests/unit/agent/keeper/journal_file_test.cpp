@@ -1,11 +1,11 @@
-#include "agent/helper/journal_file.hpp"
+#include "agent/keeper/journal_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>
 
-#include "agent/helper/policy_file.hpp"
+#include "agent/keeper/policy_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rehearsal::agent {
