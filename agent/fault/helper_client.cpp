@@ -4,7 +4,9 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +16,9 @@
 namespace rehearsal::agent {
 namespace {
 
-constexpr time_t kPatienceSeconds = 5;
+constexpr std::int64_t kPatienceSeconds = 5;
+/// So many commands that take their longest are waited for in one answer.
+constexpr std::int64_t kAtOnce = 4;
 
 Failure gone(std::string_view what, int error) {
   Failure failure = system_failure(ErrorSource::host, what, error);
@@ -28,12 +32,7 @@ Failure gone(std::string_view what, int error) {
 Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_path) {
   ASSIGN_OR_RETURN(const sockaddr_un address, local_address(socket_path));
   HelperClient client(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
-  if (client.descriptor_ < 0 ||
-      ::setsockopt(client.descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
-      ::setsockopt(client.descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0) {
-    return system_failure(ErrorSource::host, "cannot make a socket", errno);
-  }
+  RETURN_IF_ERROR(client.be_patient(kPatienceSeconds));
   if (::connect(client.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
       0) {
     const int error = errno;
@@ -42,7 +41,25 @@ Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_p
     return failure;
   }
   ASSIGN_OR_RETURN(client.welcome_, client.ask<fault::WelcomeReply>(fault::HelloRequest{}));
+  // Undoing all may take as long as every command that could be on.
+  Duration more{};
+  for (const fault::ExternalCommand& command : client.welcome_.commands)
+    more = std::max(more, command.time_max);
+  if (more > Duration::zero()) {
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(more).count();
+    RETURN_IF_ERROR(client.be_patient(kPatienceSeconds + kAtOnce * seconds));
+  }
   return client;
+}
+
+Result<void> HelperClient::be_patient(std::int64_t seconds) {
+  const timeval patience{.tv_sec = seconds, .tv_usec = 0};
+  if (descriptor_ >= 0 &&
+      ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
+      ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0) {
+    return {};
+  }
+  return system_failure(ErrorSource::host, "cannot make a socket", errno);
 }
 
 HelperClient::HelperClient(HelperClient&& other) noexcept

@@ -72,13 +72,13 @@ Result<void> LeaseBook::may_add(const KernelFault& fault) const {
     if (open.state == FaultState::stuck) {
       return refuse("STUCK: " + name + " could not be undone: " + open.problem);
     }
-    if (open.intent.fault.interface != fault.interface) continue;
-    if (open.state == FaultState::conflict) {
+    const bool is_same = same_target(open.intent.fault, fault);
+    const bool is_beside =
+        !is_external(fault.effect) && open.intent.fault.interface == fault.interface;
+    if (open.state == FaultState::conflict && (is_same || is_beside)) {
       return refuse("CONFLICT: " + name + ": " + open.problem);
     }
-    if (target_of(open.intent.fault.effect) == target_of(fault.effect)) {
-      return refuse(name + " is on the same target");
-    }
+    if (is_same) return refuse(name + " is on the same target");
   }
   return {};
 }
@@ -104,6 +104,12 @@ std::size_t LeaseBook::renew(OwnerId owner, std::optional<std::uint64_t> id, Dur
     ++count;
   }
   return count;
+}
+
+void LeaseBook::wait(Duration time) {
+  for (auto& [id, fault] : faults_) {
+    if (is_on(fault) && fault.lease_until < kNever - time) fault.lease_until += time;
+  }
 }
 
 std::vector<LeaseBook::Due> LeaseBook::due(Instant now) const {
