@@ -4,7 +4,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <string>
@@ -16,9 +15,7 @@
 namespace rehearsal::agent {
 namespace {
 
-constexpr std::int64_t kPatienceSeconds = 5;
-/// So many commands that take their longest are waited for in one answer.
-constexpr std::int64_t kAtOnce = 4;
+constexpr Duration kGreetingPatience = std::chrono::seconds{5};
 
 Failure gone(std::string_view what, int error) {
   Failure failure = system_failure(ErrorSource::host, what, error);
@@ -32,7 +29,7 @@ Failure gone(std::string_view what, int error) {
 Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_path) {
   ASSIGN_OR_RETURN(const sockaddr_un address, local_address(socket_path));
   HelperClient client(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  RETURN_IF_ERROR(client.be_patient(kPatienceSeconds));
+  RETURN_IF_ERROR(client.be_patient(kGreetingPatience));
   if (::connect(client.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
       0) {
     const int error = errno;
@@ -41,19 +38,13 @@ Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_p
     return failure;
   }
   ASSIGN_OR_RETURN(client.welcome_, client.ask<fault::WelcomeReply>(fault::HelloRequest{}));
-  // Undoing all may take as long as every command that could be on.
-  Duration more{};
-  for (const fault::ExternalCommand& command : client.welcome_.commands)
-    more = std::max(more, command.time_max);
-  if (more > Duration::zero()) {
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(more).count();
-    RETURN_IF_ERROR(client.be_patient(kPatienceSeconds + kAtOnce * seconds));
-  }
+  RETURN_IF_ERROR(client.be_patient(fault::patience_with(client.welcome_)));
   return client;
 }
 
-Result<void> HelperClient::be_patient(std::int64_t seconds) {
-  const timeval patience{.tv_sec = seconds, .tv_usec = 0};
+Result<void> HelperClient::be_patient(Duration time) {
+  const timeval patience{.tv_sec = std::chrono::ceil<std::chrono::seconds>(time).count(),
+                         .tv_usec = 0};
   if (descriptor_ >= 0 &&
       ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
       ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0) {

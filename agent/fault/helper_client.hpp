@@ -39,7 +39,7 @@ class HelperClient {
 
  private:
   explicit HelperClient(int descriptor) : descriptor_(descriptor) {}
-  Result<void> be_patient(std::int64_t seconds);
+  Result<void> be_patient(Duration time);
   template <typename Reply>
   Result<Reply> ask(const fault::HelperRequest& request);
 

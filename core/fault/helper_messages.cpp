@@ -357,6 +357,15 @@ Result<Message> decode_whole(std::string_view bytes, Take take) {
 
 }  // namespace
 
+Duration patience_with(const WelcomeReply& welcome) {
+  constexpr Duration kLeast = std::chrono::seconds{5};
+  constexpr int kAtOnce = 4;
+  Duration longest{0};
+  for (const ExternalCommand& command : welcome.commands)
+    longest = std::max(longest, command.time_max);
+  return kLeast + kAtOnce * std::min(longest, 6 * kCommandLimitMost);
+}
+
 std::string encode(const HelperRequest& request) {
   Encoder to;
   std::visit(RequestEncoder{to}, request);

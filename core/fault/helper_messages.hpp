@@ -69,6 +69,10 @@ struct WelcomeReply {
   std::string blocked;                    ///< why nothing new is done now; empty: nothing
   bool operator==(const WelcomeReply&) const = default;
 };
+/// How long whoever asks waits for an answer: a program that keeps faults answers when the kernel
+/// and the disk have, and when commands have ended, of which several may be undone in one answer.
+Duration patience_with(const WelcomeReply& welcome);
+
 struct AppliedReply {
   std::uint64_t id = 0;
   bool operator==(const AppliedReply&) const = default;

@@ -23,6 +23,15 @@ std::string mechanism_text(const fault::PlannedFault& fault) {
            "queue, "
            "so not for rdma (link_down, mtu and flow_control are); undone " +
            format_duration_exact(fault::kRunLease) + " after the coordinator's last word";
+  if (fault.mechanism == fault::Mechanism::external)
+    return "the operator's own command, by the host's rehearsal-external: real for whatever it "
+           "changes; its check before and after, " +
+           (fault.what.command_time > Duration::zero()
+                ? "at most " + format_duration_exact(fault.what.command_time) +
+                      " to do or to undo it"
+                : std::string("limits by the policy of the host, which was not asked")) +
+           "; undone " + format_duration_exact(fault::kRunLease) +
+           " after the coordinator's last word";
   if (fault::is_of_messages(fault.what.kind))
     return "the agent, on its own messages: the same for any transport, gone with the agent";
   if (fault::makes_traffic(fault.what.kind))

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "core/fault/fault_codec.hpp"
 #include "core/plan/checks.hpp"
 #include "core/plan/plan_faults.hpp"
 #include "core/plan/traffic_faults.hpp"
@@ -45,6 +46,10 @@ void write(Encoder& encoder, const fault::What& what) {
   write(encoder, what.retransmission);
   if (what.kind == fault::Kind::flow_control)
     for (const Level& level : what.levels) encoder.number(level.pause_frames ? 1 : 0);
+  if (what.kind == fault::Kind::external) {
+    fault::encode(encoder, what.call);
+    write(encoder, what.command_time);
+  }
   if (!fault::makes_traffic(what.kind)) return;
   encoder.number(what.message.count());
   encoder.number(what.credits);
@@ -84,7 +89,9 @@ class Reader {
     ASSIGN_OR_RETURN(fault.when, when());
     ASSIGN_OR_RETURN(fault.phase, number("a phase"));
     RETURN_IF_ERROR(index(fault.job, plan_.jobs.size(), "a job"));
-    ASSIGN_OR_RETURN(const std::uint64_t mechanism, decoder_.number_up_to(1, "a mechanism"));
+    ASSIGN_OR_RETURN(
+        const std::uint64_t mechanism,
+        decoder_.number_up_to(static_cast<std::uint64_t>(fault::kMechanismLast), "a mechanism"));
     fault.mechanism = static_cast<fault::Mechanism>(mechanism);
     ASSIGN_OR_RETURN(fault.seed, decoder_.number());
     ASSIGN_OR_RETURN(const std::size_t places, decoder_.count(7, "places"));
@@ -137,6 +144,10 @@ class Reader {
     ASSIGN_OR_RETURN(what.jitter, duration());
     ASSIGN_OR_RETURN(what.retransmission, duration());
     if (what.kind == fault::Kind::flow_control) RETURN_IF_ERROR(pause_frames(what));
+    if (what.kind == fault::Kind::external) {
+      ASSIGN_OR_RETURN(what.call, fault::decode_call(decoder_));
+      ASSIGN_OR_RETURN(what.command_time, duration());
+    }
     if (fault::makes_traffic(what.kind)) RETURN_IF_ERROR(traffic(what));
     return what;
   }
