@@ -23,6 +23,8 @@ namespace rehearsal::agent {
 namespace {
 
 constexpr int kExecFailed = 127;
+/// The lock again: a shell gives what it starts in the background another standard input.
+constexpr int kLockDescriptor = 3;
 /// For processes of an earlier command, which are killed with their leader or their runner.
 constexpr Duration kEarlierLimit = std::chrono::seconds{1};
 constexpr int kEarlierLookMs = 10;
@@ -82,9 +84,10 @@ Result<Descriptor> take_input(const std::filesystem::path& path) {
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  const bool ready = ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
-                     ::dup2(output, STDERR_FILENO) >= 0 &&
-                     ::syscall(SYS_close_range, 3U, ~0U, 0U) == 0 && ::chdir("/") == 0;
+  const bool ready =
+      ::dup2(input, STDIN_FILENO) >= 0 && ::dup2(output, STDOUT_FILENO) >= 0 &&
+      ::dup2(output, STDERR_FILENO) >= 0 && ::dup2(STDIN_FILENO, kLockDescriptor) >= 0 &&
+      ::syscall(SYS_close_range, kLockDescriptor + 1, ~0U, 0U) == 0 && ::chdir("/") == 0;
   if (!ready) ::_exit(kExecFailed);
   ::umask(0022);
   ::execve(arguments[0], arguments, environment);

@@ -13,8 +13,8 @@ struct CommandOptions {
   std::filesystem::path program;       ///< absolute
   std::vector<std::string> arguments;  ///< after the program's name
   Duration limit{};                    ///< then its processes are killed
-  /// An empty file that is its standard input. It is locked for as long as any process has it open,
-  /// so that whoever comes later knows that none is left.
+  /// An empty file that is its standard input, and its descriptor 3. It is locked for as long as
+  /// any process has it open, so that whoever comes later knows that none is left.
   std::filesystem::path input;
 };
 

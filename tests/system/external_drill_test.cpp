@@ -45,11 +45,11 @@ case $1 in
 esac
 )");
     std::filesystem::permissions(root() / "port-down", std::filesystem::perms{0755});
-    write("policy.yaml", "agent: 0\ncommands:\n  port-down:\n    executable: " +
-                             (root() / "port-down").string() +
-                             "\n    arguments:\n      port: {type: integer, min: 1, max: 48}\n"
-                             "    limits: {check: 2s, apply: 2s, undo: 2s}\n"
-                             "    duration_max: 10min\n");
+    write("policy.yaml",
+          "agent: 0\ncommands:\n  port-down:\n    executable: " + (root() / "port-down").string() +
+              "\n    arguments:\n      port: {type: integer, min: 1, max: 48}\n"
+              "    limits: {check: 2s, apply: 2s, undo: 2s}\n"
+              "    duration_max: 10min\n");
   }
 
   const std::filesystem::path& root() const { return root_.path(); }
@@ -81,8 +81,7 @@ esac
 class ExternalDrill : protected SwitchFolder, public SystemCluster {
  protected:
   ExternalDrill()
-      : SystemCluster(
-            std::vector<std::string>{"--commands", (root() / "policy.yaml").string()}) {}
+      : SystemCluster(std::vector<std::string>{"--commands", (root() / "policy.yaml").string()}) {}
 
   /// Rings of two on rail0, by appointment; a command of h2.
   std::filesystem::path rings(std::uint32_t iterations, const std::string& when,
@@ -104,8 +103,8 @@ class ExternalDrill : protected SwitchFolder, public SystemCluster {
   }
   /// A run of minutes, when its command is on.
   Program run_until_down() {
-    Program run = rehearse({"run", rings(1'000'000, "{iteration: 1, for: 5min}"), "--out",
-                            folder() / "out"});
+    Program run =
+        rehearse({"run", rings(1'000'000, "{iteration: 1, for: 5min}"), "--out", folder() / "out"});
     EXPECT_TRUE(wait_until(true)) << run.output();
     // Its own check has said so, too.
     const Instant deadline = now() + kPatience;
@@ -190,8 +189,7 @@ TEST_F(ExternalDrill, WhoeverStandsAtTheHostUndoesIt) {
   EXPECT_EQ(run.wait(), 3);
 }
 
-class ExternalDrillDeath : public ExternalDrill, public testing::WithParamInterface<std::string> {
-};
+class ExternalDrillDeath : public ExternalDrill, public testing::WithParamInterface<std::string> {};
 
 TEST_P(ExternalDrillDeath, TheSwitchIsSoonWhatItWas) {
   Program run = run_until_down();
@@ -280,7 +278,8 @@ TEST_F(ExternalDrill, WhatCannotBeIsRefusedBeforeAnythingStarts) {
               HasSubstr("does not allow the command 'reload'; its policy names port-down"));
   EXPECT_THAT(refused(rings(10, soon, "{port: 49}")), HasSubstr("an integer from 1 to 48"));
   EXPECT_THAT(refused(rings(10, soon, "{prot: 7}")), HasSubstr("known are port"));
-  EXPECT_THAT(refused(rings(10, soon, "{port: '7; reboot'}")), HasSubstr("right would be an integer"));
+  EXPECT_THAT(refused(rings(10, soon, "{port: '7; reboot'}")),
+              HasSubstr("right would be an integer"));
   EXPECT_THAT(refused(rings(10, "{iteration: 1, for: 11min}")), HasSubstr("at most 10min"));
   EXPECT_THAT(refused(rings(10, "{iteration: 1}")), HasSubstr("no deadline"));
   std::filesystem::permissions(root() / "port-down", std::filesystem::perms{0777});

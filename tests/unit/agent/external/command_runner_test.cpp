@@ -68,7 +68,8 @@ TEST_F(CommandRunnerTest, TheCheckSaysHowItStands) {
 
 TEST_F(CommandRunnerTest, ApplyAndUndoSayWhyNot) {
   program("echo 'no such port' >&2; exit 4");
-  EXPECT_THAT(run_problem(Verb::undo), HasSubstr("undo of cut --port=7 ended with 4: 'no such port'"));
+  EXPECT_THAT(run_problem(Verb::undo),
+              HasSubstr("undo of cut --port=7 ended with 4: 'no such port'"));
   program("sleep 60");
   EXPECT_THAT(run_problem(Verb::apply), HasSubstr("killed at its limit, 200ms"));
   program("exit 0");

@@ -28,19 +28,20 @@ fault::WelcomeReply external_welcome() {
 /// An agent with both programs beside it, and a plan with a command and a rate on its host.
 struct CommandStory : AgentStory {
   CommandStory() {
-    plan.faults = {{.name = "cut",
-                    .what = {.kind = fault::Kind::external,
-                             .levels = {{}},
-                             .call = {"port-down", {{"port", "7"}}},
-                             .command_time = 12s},
-                    .when = {.iteration = 1, .length = 10s},
-                    .places = {{.host = HostIndex{0}}},
-                    .mechanism = fault::Mechanism::external},
-                   {.name = "slow",
-                    .what = {.kind = fault::Kind::rate, .levels = {{.rate = {500'000}}}},
-                    .when = {.iteration = 1, .length = 10s},
-                    .places = {{.host = HostIndex{0}, .side = fault::Side::sent, .nic = NicIndex{0}}},
-                    .mechanism = fault::Mechanism::kernel}};
+    plan.faults = {
+        {.name = "cut",
+         .what = {.kind = fault::Kind::external,
+                  .levels = {{}},
+                  .call = {"port-down", {{"port", "7"}}},
+                  .command_time = 12s},
+         .when = {.iteration = 1, .length = 10s},
+         .places = {{.host = HostIndex{0}}},
+         .mechanism = fault::Mechanism::external},
+        {.name = "slow",
+         .what = {.kind = fault::Kind::rate, .levels = {{.rate = {500'000}}}},
+         .when = {.iteration = 1, .length = 10s},
+         .places = {{.host = HostIndex{0}, .side = fault::Side::sent, .nic = NicIndex{0}}},
+         .mechanism = fault::Mechanism::kernel}};
     happen(HelperUp{{.version = fault::kHelperVersion,
                      .faults = {fault::FaultKind::rate},
                      .interfaces = {"data0", "data1"},
@@ -125,8 +126,8 @@ TEST(AgentCommands, ResultsWaitForBothAndHaveBoth) {
   story.happen(WorkerStopped{measure::encode(measure::AgentMeasurements{})});
   const AskHelper command = story.asked(Helper::external);
   const AskHelper kernel = story.asked(Helper::kernel);
-  const fault::UndoneReply clean{.faults = {{.id = 5, .outcome = fault::UndoOutcome::clean, .text = {}}},
-                                 .blocked = {}};
+  const fault::UndoneReply clean{
+      .faults = {{.id = 5, .outcome = fault::UndoOutcome::clean, .text = {}}}, .blocked = {}};
   story.happen(HelperAnswered{kernel.ticket, clean});
   EXPECT_THAT(story.told_names(), testing::Not(testing::Contains("results")));
   story.pass(3s);  // a command may take that long

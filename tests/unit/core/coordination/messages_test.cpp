@@ -61,7 +61,8 @@ TEST(Messages, CommandsThatCouldNotBeAnyAreLeftOut) {
   EXPECT_EQ(offer.commands[0].duration_max, fault::kFaultDurationMost);
   EXPECT_EQ(offer.commands[0].time_max, 60s);
   ASSERT_EQ(offer.commands[0].arguments.size(), 1U);
-  EXPECT_EQ(offer.commands[0].arguments[0].type, (fault::ArgumentType{fault::WordArgument{{"ab"}}}));
+  EXPECT_EQ(offer.commands[0].arguments[0].type,
+            (fault::ArgumentType{fault::WordArgument{{"ab"}}}));
 }
 
 TEST(Messages, AFindingComesBackAsItWas) {

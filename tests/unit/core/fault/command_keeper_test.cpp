@@ -17,12 +17,13 @@ constexpr Instant kStart{seconds{1000}};
 
 ExternalPolicy policy() {
   ExternalPolicy result;
-  result.commands.push_back(
-      {.told = {.name = "port-down",
-                .arguments = {{"switch", WordArgument{{"leaf1", "leaf2"}}},
-                              {"port", IntegerArgument{1, 48}}},
-                .duration_max = minutes{5}},
-       .executable = "/bin/port-down"});
+  result.commands.push_back({.told = {.name = "port-down",
+                                      .arguments = {{"switch", WordArgument{{"leaf1", "leaf2"}}},
+                                                    {"port", IntegerArgument{1, 48}}},
+                                      .duration_max = minutes{5},
+                .problem = {}},
+                             .executable = "/bin/port-down",
+       .limits = {}});
   return result;
 }
 

@@ -30,9 +30,7 @@ std::string problem(const std::string& text) {
 }
 
 /// A policy of one command with this in the place of its keys.
-std::string with(const std::string& keys) {
-  return problem("commands:\n  cut:\n" + keys);
-}
+std::string with(const std::string& keys) { return problem("commands:\n  cut:\n" + keys); }
 
 ExternalCall call(std::vector<ExternalArgument> arguments) {
   return {"port-down", std::move(arguments)};
@@ -99,8 +97,7 @@ TEST(ExternalPolicy, ArgumentsAreOfTheirTypes) {
   const auto policy = read_external_policy(kPolicy, "p");
   ASSERT_TRUE(policy);
   const ExternalCommand& command = policy->commands[0].told;
-  const auto fitted =
-      fit(command, call({{"label", "Ab.1"}, {"port", "48"}, {"switch", "leaf2"}}));
+  const auto fitted = fit(command, call({{"label", "Ab.1"}, {"port", "48"}, {"switch", "leaf2"}}));
   ASSERT_TRUE(fitted) << fitted.error().text();
   EXPECT_EQ(describe(*fitted), "port-down --switch=leaf2 --port=48 --label=Ab.1");
   const auto refusal = [&](std::vector<ExternalArgument> arguments) {
@@ -121,8 +118,9 @@ TEST(ExternalPolicy, ArgumentsAreOfTheirTypes) {
 }
 
 TEST(ExternalPolicy, NothingGetsThroughThatCouldMeanSomething) {
-  for (const char* value : {"", "a b", "a;b", "$(reboot)", "`id`", "a|b", "a&b", "a\nb", "--force",
-                            "-rf", "../etc", "a/../b", "a'b", "a\"b", "*", "~root", "a=b", "\xc3\xa4"})
+  for (const char* value :
+       {"", "a b", "a;b", "$(reboot)", "`id`", "a|b", "a&b", "a\nb", "--force", "-rf", "../etc",
+        "a/../b", "a'b", "a\"b", "*", "~root", "a=b", "\xc3\xa4"})
     EXPECT_FALSE(check(call({{"label", value}}))) << value;
   for (const char* value : {"Ethernet1/1", "10.0.0.1", "aa:bb:cc:dd:ee:ff", "-7", "9", "swp1s0"})
     EXPECT_TRUE(check(call({{"label", value}}))) << value;

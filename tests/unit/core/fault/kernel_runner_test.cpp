@@ -254,31 +254,32 @@ TEST_F(KernelRunnerTest, AHelperThatDoesNotAnswerIsGivenUp) {
 }
 
 TEST_F(KernelRunnerTest, CommandsMayTakeTheTimeThatTheirHostGivesThem) {
-  const KernelFault command{.interface = {}, .direction = Direction::both,
-                            .effect = ExternalCall{"cut", {}}};
-  runner_ = KernelRunner{{{.fault = 0, .levels = {command}, .duration_max = 10min, .time_max = 20s},
-                          {.fault = 1, .levels = {command}, .duration_max = 10min}},
-                         tickets_, now_};
-  runner_.want(0, 0, kNever, now_);
-  runner_.want(1, 0, kNever, now_);
-  const auto asks = runner_.take_asks();
+  const KernelFault command{
+      .interface = {}, .direction = Direction::both, .effect = ExternalCall{"cut", {}}};
+  KernelRunner runner{{{.fault = 0, .levels = {command}, .duration_max = 10min, .time_max = 20s},
+                       {.fault = 1, .levels = {command}, .duration_max = 10min}},
+                      tickets_,
+                      now_};
+  runner.want(0, 0, kNever, now_);
+  runner.want(1, 0, kNever, now_);
+  const auto asks = runner.take_asks();
   ASSERT_EQ(asks.size(), 2U);
   for (int i = 0; i < 23; ++i) {
     pass(1s);
-    runner_.heard(now_);
-    runner_.tick(now_);
+    runner.heard(now_);
+    runner.tick(now_);
   }
-  EXPECT_FALSE(runner_.is_helper_dead());
+  EXPECT_FALSE(runner.is_helper_dead());
   // The second one is carried out only now.
-  EXPECT_TRUE(runner_.answered(asks[0].ticket, AppliedReply{1}, now_));
+  EXPECT_TRUE(runner.answered(asks[0].ticket, AppliedReply{1}, now_));
   pass(20s);
-  runner_.heard(now_);
-  runner_.tick(now_);
-  EXPECT_FALSE(runner_.is_helper_dead());
+  runner.heard(now_);
+  runner.tick(now_);
+  EXPECT_FALSE(runner.is_helper_dead());
   pass(5s);
-  runner_.heard(now_);
-  runner_.tick(now_);
-  EXPECT_TRUE(runner_.is_helper_dead());
+  runner.heard(now_);
+  runner.tick(now_);
+  EXPECT_TRUE(runner.is_helper_dead());
 }
 
 TEST_F(KernelRunnerTest, AnOperatorsWordEndsItEarly) {

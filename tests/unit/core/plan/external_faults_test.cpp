@@ -164,8 +164,8 @@ std::string drill_with(const std::string& what, const std::string& where = "{hos
                        const std::string& more = "") {
   const std::string text =
       "drill: d\niterations: 9\njobs:\n  - {name: j, profile: p.yaml, hosts: [h1]}\nfaults:\n"
-      "  - name: cut\n    what: " + what + "\n    where: " + where +
-      "\n    when: {iteration: 1, for: 5s}\n" + more;
+      "  - name: cut\n    what: " +
+      what + "\n    where: " + where + "\n    when: {iteration: 1, for: 5s}\n" + more;
   const auto drill = parse_drill(text, "drill.yaml");
   if (!drill) return drill.error().text();
   return describe(drill->faults.at(0).what);
@@ -178,7 +178,8 @@ TEST(ExternalFaults, AreReadFromADrill) {
   EXPECT_THAT(drill_with("{kind: external}"), HasSubstr("'command'"));
   EXPECT_THAT(drill_with("{kind: external, command: port-down, argument: {}}"),
               HasSubstr("arguments"));
-  EXPECT_THAT(drill_with("{kind: external, command: 'rm -rf'}"), HasSubstr("cannot name a command"));
+  EXPECT_THAT(drill_with("{kind: external, command: 'rm -rf'}"),
+              HasSubstr("cannot name a command"));
   EXPECT_THAT(drill_with("{kind: external, command: cut, arguments: {port: 'a; b'}}"),
               AllOf(HasSubstr("drill.yaml:7"), HasSubstr("'a; b'"), HasSubstr("right would be")));
   EXPECT_THAT(drill_with("{kind: external, command: cut, arguments: {port: [1, 2]}}"),
@@ -187,8 +188,9 @@ TEST(ExternalFaults, AreReadFromADrill) {
               HasSubstr("a command is run by hosts"));
   EXPECT_THAT(drill_with("{kind: external, command: cut}", "{hosts: h1, direction: sent}"),
               HasSubstr("a command is run by hosts"));
-  EXPECT_THAT(drill_with("{kind: external, command: cut}", "{hosts: h1}", "    mechanism: kernel\n"),
-              HasSubstr("run by rehearsal-external"));
+  EXPECT_THAT(
+      drill_with("{kind: external, command: cut}", "{hosts: h1}", "    mechanism: kernel\n"),
+      HasSubstr("run by rehearsal-external"));
   EXPECT_THAT(drill_with("{kind: blackhole}", "{hosts: h1}", "    mechanism: external\n"),
               HasSubstr("none of an operator's commands"));
 }
