@@ -72,8 +72,11 @@ class FaultKeeper {
   /// Undoes what is due: call it at next_due(), or later.
   void on_time(Instant now);
   Instant next_due() const { return book_.next_due(); }
-  /// Commands took so long, while no request could be taken: leases last longer by it.
-  void busy(Duration time) { book_.wait(time); }
+  /// A request took so long, while no other could be taken: where it may have been commands, leases
+  /// last longer by it.
+  void busy(Duration time) {
+    if (setup_.commands != nullptr) book_.wait(time);
+  }
 
   /// Tries once more to undo what is in conflict or stuck; then closes what is in conflict (the
   /// other's change stays), and, with `accept_stuck`, also what is stuck and a damaged journal.

@@ -53,7 +53,7 @@ std::string_view to_string(UndoReason reason) {
     case UndoReason::deadline:
       return "its longest duration is over";
     case UndoReason::helper_restarted:
-      return "the helper was started again";
+      return "what had done it was started again";
     case UndoReason::failed_to_apply:
       return "it could not be applied";
     case UndoReason::retry:

@@ -63,6 +63,7 @@ WelcomeReply SimulatedHelper::welcome() const {
           .interfaces = policy_.interfaces,
           .duration_max = policy_.duration_max,
           .protected_interfaces = {},
+          .commands = {},
           .blocked = keeper_.blocked()};
 }
 

@@ -247,7 +247,7 @@ TEST_F(ExternalDrill, WhatCannotBeUndoneIsStuckUntilItIs) {
   write("deaf", "");
   int code = -1;
   const std::string cleared = rehearse({"faults", "clear"}, code);
-  EXPECT_EQ(code, 1) << cleared;
+  EXPECT_EQ(code, 2) << cleared;
   EXPECT_THAT(cleared, HasSubstr("the switch does not answer"));
   EXPECT_EQ(run.wait(), 3);
   EXPECT_TRUE(is_down());
@@ -295,11 +295,8 @@ TEST_F(ExternalDrill, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   EXPECT_EQ(log(), "") << "nothing was run";
 }
 
-/// A cluster whose hosts have none.
-class WithoutRunner : public ExternalDrill {};
-
-TEST_F(WithoutRunner, AHostWithoutOneIsRefused) {
-  signal("h2-external", SIGKILL);
+TEST_F(ExternalDrill, AHostWithoutARunnerIsRefused) {
+  signal("h2-external", SIGKILL);  // nobody starts it again
   const Instant deadline = now() + kPatience;
   std::string why;
   while (why.find("has no rehearsal-external") == std::string::npos) {
