@@ -56,6 +56,19 @@ void to_message(const fault::KernelOffer& offer, protocol::KernelOffer& message)
   message.set_duration_max_ns(static_cast<std::uint64_t>(offer.duration_max.count()));
 }
 
+namespace {
+
+/// Messages carry UTF-8, paths may be anything.
+std::string plain(std::string_view text) {
+  std::string line = one_line(text);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return line;
+}
+
+}  // namespace
+
 void to_message(const fault::ExternalOffer& offer, protocol::ExternalOffer& message) {
   message.set_runner(offer.runner);
   for (const fault::ExternalCommand& command : offer.commands) {
@@ -63,7 +76,7 @@ void to_message(const fault::ExternalOffer& offer, protocol::ExternalOffer& mess
     one.set_name(command.name);
     one.set_duration_max_ns(static_cast<std::uint64_t>(command.duration_max.count()));
     one.set_time_max_ns(static_cast<std::uint64_t>(command.time_max.count()));
-    one.set_problem(one_line(command.problem));
+    one.set_problem(plain(command.problem));
     for (const fault::ArgumentRule& rule : command.arguments) {
       protocol::ExternalArgument& argument = *one.add_arguments();
       argument.set_name(rule.name);

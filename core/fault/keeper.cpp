@@ -351,7 +351,7 @@ void FaultKeeper::replay(const Journal& journal, Instant now) {
   open_from(journal);
   if (journal.end == JournalEnd::damaged) {
     journal_problem_ = "the journal is damaged (" + journal.problem +
-                       "): a link or an MTU may still be changed by a fault that is not known";
+                       "): what a fault did that is not known may still be there";
     say(Severity::error, "STUCK: " + journal_problem_);
   }
   // Without a journal, what carries our handles is all there is to go by.
