@@ -20,6 +20,7 @@ struct Flags {
   std::string metrics;
   std::string announce;
   std::string helper;
+  std::string external;
 };
 
 /// Defaults, then the file, then flags.
@@ -42,6 +43,7 @@ Result<Config> read_config(const Flags& flags) {
     ASSIGN_OR_RETURN(config.metrics, runtime::parse_listen_endpoint(flags.metrics));
   }
   if (!flags.helper.empty()) config.helper = flags.helper == "none" ? "" : flags.helper;
+  if (!flags.external.empty()) config.external = flags.external == "none" ? "" : flags.external;
   if (!flags.announce.empty()) config.announce = flags.announce;
   return config;
 }
@@ -49,20 +51,24 @@ Result<Config> read_config(const Flags& flags) {
 /// `rehearsal-agent faults …`: for whoever stands at this host, without the coordinator.
 struct FaultCommands {
   explicit FaultCommands(CLI::App& app)
-      : faults(app.add_subcommand("faults", "the kernel's faults of this host; needs its helper")),
+      : faults(app.add_subcommand(
+            "faults",
+            "faults of this host that outlive the agent: those of its helper, and "
+            "of rehearsal-external")),
         undo(faults->add_subcommand("undo", "undo them all")),
         list(faults->add_subcommand("list", "show those that are on")),
         clear(faults->add_subcommand(
             "clear", "close those that somebody else changed; their changes stay")) {
     faults->require_subcommand(1);
-    faults->add_option("--socket", socket, "of the helper");
+    faults->add_option("--socket", helper, "of the helper");
+    faults->add_option("--external-socket", external, "of rehearsal-external");
   }
 
   /// The exit code, if one of them was given.
   std::optional<int> run() const {
-    if (undo->parsed()) return undo_faults(socket);
-    if (list->parsed()) return list_faults(socket);
-    if (clear->parsed()) return clear_faults(socket, false);
+    if (undo->parsed()) return undo_faults({helper, external});
+    if (list->parsed()) return list_faults({helper, external});
+    if (clear->parsed()) return clear_faults({helper, external}, false);
     return std::nullopt;
   }
 
@@ -70,7 +76,8 @@ struct FaultCommands {
   CLI::App* undo;
   CLI::App* list;
   CLI::App* clear;
-  std::string socket = kHelperSocketPath;
+  std::string helper = kHelperSocketPath;
+  std::string external = kExternalSocketPath;
 };
 
 /// `rehearsal-agent doctor`: this host alone, without the coordinator.
@@ -122,6 +129,8 @@ int main(int argc, char** argv) {
                          "where /metrics and /healthz are served: ADDR:PORT");
   program.app.add_option("--helper", flags.helper,
                          "the socket of this host's rehearsal-helper, or none");
+  program.app.add_option("--external", flags.external,
+                         "the socket of this host's rehearsal-external, or none");
   program.app.add_option("--announce", flags.announce,
                          "write the addresses really bound to this file");
   program.app.set_version_flag("--version", "rehearsal-agent " REHEARSAL_VERSION);

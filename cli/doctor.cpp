@@ -54,9 +54,29 @@ void look_at_helper(const protocol::AgentStatus& agent, std::vector<Finding>& fi
   findings.push_back({Health::good, agent.host(), text});
 }
 
+/// Which commands of an operator's own the host may be asked for; one without rehearsal-external
+/// says nothing.
+void look_at_commands(const protocol::AgentStatus& agent, std::vector<Finding>& findings) {
+  if (!agent.external().runner()) return;
+  google::protobuf::RepeatedPtrField<std::string> names;
+  for (const protocol::ExternalCommand& command : agent.external().commands()) {
+    if (command.problem().empty()) {
+      *names.Add() = command.name();
+      continue;
+    }
+    findings.push_back({Health::notable, agent.host(),
+                        "cannot run its command " + command.name() + ": " + command.problem(),
+                        "on the host: `rehearsal-external --check`"});
+  }
+  findings.push_back({Health::good, agent.host(),
+                      names.empty() ? "rehearsal-external allows no commands"
+                                    : "rehearsal-external allows " + joined_words(names)});
+}
+
 void look_at_agent(const protocol::AgentStatus& agent, std::vector<Finding>& findings) {
   findings.push_back(look_at_clock(agent));
   look_at_helper(agent, findings);
+  look_at_commands(agent, findings);
   if (agent.silence_ns() > kSilenceMax)
     findings.push_back(
         {Health::bad, agent.host(),

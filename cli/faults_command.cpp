@@ -10,7 +10,7 @@ namespace rehearsal::cli {
 namespace {
 
 /// Longer than the coordinator waits for its agents.
-constexpr Duration kFaultsLimit = std::chrono::seconds{10};
+constexpr Duration kFaultsLimit = std::chrono::seconds{75};
 
 struct Options {
   std::string host;
@@ -46,8 +46,9 @@ void add(CLI::App& faults, Context& context, const std::string& name, const std:
 }  // namespace
 
 void add_faults_command(CLI::App& app, Context& context) {
-  CLI::App* faults =
-      app.add_subcommand("faults", "faults of hosts' own networks, done by rehearsal-helper");
+  CLI::App* faults = app.add_subcommand(
+      "faults",
+      "faults of hosts that outlive their agents: by rehearsal-helper, rehearsal-external");
   faults->require_subcommand(1);
   add(*faults, context, "list", "show those that are on, or could not be undone", false);
   add(*faults, context, "clear",

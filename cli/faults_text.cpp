@@ -28,6 +28,7 @@ std::string asked_by(const protocol::HostFault& fault) {
 /// "rate 25Gbit/s, sent": the interface has a column of its own.
 std::string what_of(const protocol::HostFault& fault) {
   std::string what = fault.what();
+  if (fault.external()) return what;
   const std::string on = " on " + fault.interface();
   if (const std::size_t at = what.find(on); at != std::string::npos) what.erase(at, on.size());
   return what;
@@ -40,7 +41,8 @@ std::string remarks(const protocol::HostFaults& host) {
   for (const std::string& undone : host.undone()) text += host.host() + ": " + undone + "\n";
   for (const protocol::HostFault& fault : host.faults()) {
     if (!fault.problem().empty())
-      text += host.host() + " " + fault.interface() + ": " + fault.problem() + "\n";
+      text += host.host() + " " + (fault.external() ? fault.what() : fault.interface()) + ": " +
+              fault.problem() + "\n";
   }
   if (host.left_out() > 0)
     text += host.host() + ": " + std::to_string(host.left_out()) +
@@ -52,7 +54,8 @@ std::string remarks(const protocol::HostFaults& host) {
 ordered_json fault_json(const protocol::HostFault& fault) {
   return {{"id", fault.id()},
           {"what", fault.what()},
-          {"interface", fault.interface()},
+          {"interface", text_or_null(fault.interface())},
+          {"external", fault.external()},
           {"state", fault.state()},
           {"run", text_or_null(fault.run())},
           {"fault", text_or_null(fault.fault())},
@@ -77,9 +80,9 @@ std::string faults_text(const protocol::FaultsReply& reply) {
   std::string notes;
   for (const protocol::HostFaults& host : reply.hosts()) {
     for (const protocol::HostFault& fault : host.faults())
-      table.add({host.host(), what_of(fault), fault.interface(), duration_text(fault.age_ns()),
-                 duration_text(fault.lease_left_ns()), duration_text(fault.duration_left_ns()),
-                 fault.state(), asked_by(fault)});
+      table.add({host.host(), what_of(fault), fault.external() ? "–" : fault.interface(),
+                 duration_text(fault.age_ns()), duration_text(fault.lease_left_ns()),
+                 duration_text(fault.duration_left_ns()), fault.state(), asked_by(fault)});
     notes += remarks(host);
   }
   return (table.rows() == 0 ? "no fault is on\n" : table.text()) + notes;

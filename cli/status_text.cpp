@@ -90,6 +90,22 @@ ordered_json kernel_json(const protocol::AgentStatus& agent) {
   return json;
 }
 
+ordered_json external_json(const protocol::AgentStatus& agent) {
+  ordered_json json{{"runner", agent.external().runner()}, {"commands", ordered_json::array()}};
+  for (const protocol::ExternalCommand& command : agent.external().commands()) {
+    ordered_json one{{"name", command.name()},
+                     {"arguments", ordered_json::array()},
+                     {"duration_max_seconds", seconds(command.duration_max_ns())},
+                     {"time_max_seconds", seconds(command.time_max_ns())},
+                     {"problem", command.problem().empty() ? ordered_json(nullptr)
+                                                           : ordered_json(command.problem())}};
+    for (const protocol::ExternalArgument& argument : command.arguments())
+      one["arguments"].push_back(argument.name());
+    json["commands"].push_back(std::move(one));
+  }
+  return json;
+}
+
 ordered_json agent_json(const protocol::AgentStatus& agent) {
   ordered_json json{{"host", agent.host()},
                     {"address", agent.address()},
@@ -98,6 +114,7 @@ ordered_json agent_json(const protocol::AgentStatus& agent) {
                     {"clock", clock_json(agent.clock())},
                     {"silence_seconds", seconds(agent.silence_ns())},
                     {"kernel", kernel_json(agent)},
+                    {"external", external_json(agent)},
                     {"nics", ordered_json::array()}};
   for (const protocol::Nic& nic : agent.nics()) json["nics"].push_back(nic_json(nic));
   return json;

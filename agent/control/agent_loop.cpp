@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <asio/posix/stream_descriptor.hpp>
 #include <cerrno>
 #include <deque>
@@ -73,12 +74,18 @@ class AgentLoop::Impl {
                    }}) {
     const int wakeup = wakeup_.native_handle();  // stays open longer than what writes to it
     reach_ = std::make_unique<Reach>(options_.inventory, [wakeup] { wake(wakeup); });
-    if (!options_.helper.empty()) helper_.emplace(context, options_.helper, helper_handlers());
+    for (const coordination::Helper helper : coordination::kHelpers) {
+      const auto& socket =
+          helper == coordination::Helper::kernel ? options_.helper : options_.external;
+      if (!socket.empty()) link_to(helper).emplace(context, socket, helper_handlers(helper));
+    }
   }
 
   void start() {
     wait_for_worker();
-    if (helper_) helper_->start();
+    for (auto& helper : helpers_) {
+      if (helper) helper->start();
+    }
     link_.connect_at(runtime::now());
   }
 
@@ -86,7 +93,9 @@ class AgentLoop::Impl {
     stopped_ = true;
     forget_worker();
     reach_->close();
-    if (helper_) helper_->close();  // and with it all faults that were asked for
+    for (auto& helper : helpers_) {
+      if (helper) helper->close();  // and with it all faults that were asked for
+    }
     link_.close(reason);
     timer_.cancel();
     asio::error_code ignored;
@@ -100,18 +109,23 @@ class AgentLoop::Impl {
   }
 
  private:
-  HelperLinkHandlers helper_handlers() {
-    return {
-        .on_up =
-            [this](fault::WelcomeReply welcome) {
-              deliver(coordination::HelperUp{std::move(welcome)});
-            },
-        .on_answer =
-            [this](std::uint64_t ticket, fault::HelperReply reply) {
-              deliver(coordination::HelperAnswered{ticket, std::move(reply)});
-            },
-        .on_down =
-            [this](std::string reason) { deliver(coordination::HelperDown{std::move(reason)}); }};
+  std::optional<HelperLink>& link_to(coordination::Helper helper) {
+    return helpers_[static_cast<std::size_t>(helper)];
+  }
+
+  HelperLinkHandlers helper_handlers(coordination::Helper helper) {
+    return {.on_up =
+                [this, helper](fault::WelcomeReply welcome) {
+                  deliver(coordination::HelperUp{std::move(welcome), helper});
+                },
+            .on_answer =
+                [this](std::uint64_t ticket, fault::HelperReply reply) {
+                  deliver(coordination::HelperAnswered{ticket, std::move(reply)});
+                },
+            .on_down =
+                [this, helper](std::string reason) {
+                  deliver(coordination::HelperDown{std::move(reason), helper});
+                }};
   }
 
   /// Events that arise while actions are carried out wait until these are done.
@@ -136,10 +150,10 @@ class AgentLoop::Impl {
   void perform(coordination::Log& action) { write_log(action); }
 
   void perform(coordination::AskHelper& action) {
-    if (helper_) helper_->ask(action.ticket, action.request);
+    if (auto& link = link_to(action.helper)) link->ask(action.ticket, action.request);
   }
   void perform(coordination::DropHelper& action) {
-    if (helper_) helper_->drop(action.reason);
+    if (auto& link = link_to(action.helper)) link->drop(action.reason);
   }
 
   void perform(coordination::OpenWorker& action) {
@@ -250,7 +264,7 @@ class AgentLoop::Impl {
   asio::posix::stream_descriptor wakeup_;
   runtime::Timer timer_;
   ControlLink link_;
-  std::optional<HelperLink> helper_;
+  std::array<std::optional<HelperLink>, coordination::kHelpers.size()> helpers_;
   std::unique_ptr<WorkerPort> worker_;
   std::unique_ptr<Reach> reach_;
   std::shared_ptr<const plan::Plan> plan_;  ///< of the worker

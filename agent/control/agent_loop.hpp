@@ -29,6 +29,8 @@ struct AgentLoopOptions {
   plan::Inventory inventory = {};
   /// Of the host's helper; empty: none is looked for.
   std::filesystem::path helper = {};
+  /// Of its rehearsal-external; empty: none is looked for.
+  std::filesystem::path external = {};
   /// One reading of the NIC counters; empty: they count others' traffic too and are left out.
   std::function<NicCounts()> read_counters = nullptr;
   /// Watches the counters of bytes on the wire while a plan runs; empty: as above.

@@ -37,7 +37,7 @@ Result<void> apply(const yaml::Document& document, Config& config) {
   ASSIGN_OR_RETURN(
       const auto keys,
       document.root().as_mapping({"coordinator", "name", "nics", "shared_nics", "worker_cores",
-                                  "metrics", "helper", "drain_limit", "log"}));
+                                  "metrics", "helper", "external", "drain_limit", "log"}));
   if (const auto node = keys.optional("coordinator")) {
     ASSIGN_OR_RETURN(config.coordinator, runtime::endpoint_of(*node));
   }
@@ -59,6 +59,10 @@ Result<void> apply(const yaml::Document& document, Config& config) {
   if (const auto node = keys.optional("helper")) {
     ASSIGN_OR_RETURN(config.helper, node->text());
     if (config.helper == "none") config.helper.clear();
+  }
+  if (const auto node = keys.optional("external")) {
+    ASSIGN_OR_RETURN(config.external, node->text());
+    if (config.external == "none") config.external.clear();
   }
   if (const auto node = keys.optional("drain_limit")) {
     ASSIGN_OR_RETURN(config.drain_limit, node->duration());

@@ -27,6 +27,8 @@ struct Config {
   runtime::Endpoint metrics{"127.0.0.1", 9471};
   /// The socket of the host's rehearsal-helper; empty: none is looked for.
   std::filesystem::path helper = kHelperSocketPath;
+  /// That of its rehearsal-external; empty: none is looked for.
+  std::filesystem::path external = kExternalSocketPath;
   Duration drain_limit = std::chrono::seconds{30};
   runtime::LogThreshold log = runtime::LogThreshold::info;
   std::optional<std::filesystem::path> announce;  ///< only as a flag

@@ -25,6 +25,7 @@ std::string AgentMetrics::text(const coordination::AgentView& view,
   metrics_.set("rehearsal_agent_run_active", view.run.empty() ? 0 : 1);
   metrics_.set("rehearsal_agent_runs_total", number(counters.runs));
   metrics_.set("rehearsal_agent_helper", view.helper ? 1 : 0);
+  metrics_.set("rehearsal_agent_external", view.external ? 1 : 0);
   metrics_.set("rehearsal_agent_kernel_faults", view.faults_applied);
   metrics_.set("rehearsal_agent_stuck", view.blocked ? 1 : 0);
   metrics_.set("rehearsal_agent_clock_known", view.clock_known ? 1 : 0);

@@ -52,20 +52,25 @@ Result<std::string> control_address(asio::io_context& context, const runtime::En
   return local_address_towards(places.begin()->endpoint().address().to_string(), at.port);
 }
 
-/// What the host's helper allows, if one is there now; one that comes later is heard of then.
-void ask_helper(const Config& config, plan::Inventory& inventory) {
-  if (config.helper.empty()) return;
-  const auto helper = HelperClient::connect(config.helper);
-  if (!helper) {
-    if (helper.error().code != ErrorCode::not_found)
-      runtime::log_warning("no helper for faults of the kernel: " + helper.error().text());
-    return;
-  }
-  const fault::WelcomeReply& welcome = helper->welcome();
-  inventory.kernel = {.helper = true,
-                      .faults = welcome.faults,
-                      .interfaces = welcome.interfaces,
-                      .duration_max = welcome.duration_max};
+/// What a program that keeps faults allows, if it is there now; one that comes later is heard of
+/// then.
+std::optional<fault::WelcomeReply> ask(const std::filesystem::path& socket) {
+  if (socket.empty()) return std::nullopt;
+  const auto helper = HelperClient::connect(socket);
+  if (helper) return helper->welcome();
+  if (helper.error().code != ErrorCode::not_found)
+    runtime::log_warning("faults that outlive the agent: " + helper.error().text());
+  return std::nullopt;
+}
+
+void ask_helpers(const Config& config, plan::Inventory& inventory) {
+  if (const auto welcome = ask(config.helper))
+    inventory.kernel = {.helper = true,
+                        .faults = welcome->faults,
+                        .interfaces = welcome->interfaces,
+                        .duration_max = welcome->duration_max};
+  if (const auto welcome = ask(config.external))
+    inventory.external = {.runner = true, .commands = welcome->commands};
 }
 
 Result<plan::Inventory> take_inventory(asio::io_context& context, const Config& config) {
@@ -81,7 +86,7 @@ Result<plan::Inventory> take_inventory(asio::io_context& context, const Config& 
   for (const HostAddress& at : addresses) {
     if (control && at.address == *control) inventory.control_interfaces = {at.device};
   }
-  ask_helper(config, inventory);
+  ask_helpers(config, inventory);
   if (shared_by_nature(inventory.nics, addresses)) inventory.shared_nics = true;
   describe_transports(inventory);
   return inventory;
@@ -136,7 +141,9 @@ class RehearsalAgent {
     runtime::log_info("rehearsal-agent " REHEARSAL_VERSION " is " + inventory_.host +
                       ", coordinator " + runtime::to_string(config_.coordinator) + ", data NICs " +
                       describe(inventory_) + ", metrics on " + metrics + ", helper " +
-                      (inventory_.kernel.helper ? "is there" : "not there"));
+                      (inventory_.kernel.helper ? "is there" : "not there") +
+                      ", rehearsal-external " +
+                      (inventory_.external.runner ? "is there" : "not there"));
     for (const host::Finding& finding : findings)
       if (finding.health == host::Finding::Health::bad)
         runtime::log_warning(finding.subject + ": " + finding.what + "; " + finding.fix);
@@ -157,6 +164,7 @@ class RehearsalAgent {
         .start_worker = [this](WorkerOptions worker) { return start_placed(std::move(worker)); },
         .inventory = inventory_,
         .helper = config_.helper,
+        .external = config_.external,
     };
     if (!inventory_.shared_nics) {
       options.read_counters = [this] { return read_nic_counts(inventory_.nics, runtime::now()); };

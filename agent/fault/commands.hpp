@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "core/fault/helper_messages.hpp"
 
@@ -14,10 +15,11 @@ inline constexpr int kExitStuck = 2;     ///< something could not be undone
 /// Prints each fault and how it ended; the exit code.
 int print_undone(const fault::UndoneReply& reply);
 
-/// `rehearsal-agent faults undo`, `list` and `clear`: by the helper of this host, without the
-/// coordinator. 69 where it cannot be reached.
-int undo_faults(const std::filesystem::path& socket_path);
-int list_faults(const std::filesystem::path& socket_path);
-int clear_faults(const std::filesystem::path& socket_path, bool accept_stuck);
+/// `rehearsal-agent faults undo`, `list` and `clear`: by the programs of this host that keep
+/// faults, those of them that are there, without the coordinator. The worst of their exit codes; 69
+/// where one cannot be reached, or none is there. `sockets`: at least one.
+int undo_faults(const std::vector<std::filesystem::path>& sockets);
+int list_faults(const std::vector<std::filesystem::path>& sockets);
+int clear_faults(const std::vector<std::filesystem::path>& sockets, bool accept_stuck);
 
 }  // namespace rehearsal::agent

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace rehearsal::agent {
 namespace {
 
-constexpr time_t kPatienceSeconds = 5;
+constexpr Duration kGreetingPatience = std::chrono::seconds{5};
 
 Failure gone(std::string_view what, int error) {
   Failure failure = system_failure(ErrorSource::host, what, error);
@@ -28,12 +29,7 @@ Failure gone(std::string_view what, int error) {
 Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_path) {
   ASSIGN_OR_RETURN(const sockaddr_un address, local_address(socket_path));
   HelperClient client(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  const timeval patience{.tv_sec = kPatienceSeconds, .tv_usec = 0};
-  if (client.descriptor_ < 0 ||
-      ::setsockopt(client.descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0 ||
-      ::setsockopt(client.descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0) {
-    return system_failure(ErrorSource::host, "cannot make a socket", errno);
-  }
+  RETURN_IF_ERROR(client.be_patient(kGreetingPatience));
   if (::connect(client.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
       0) {
     const int error = errno;
@@ -42,7 +38,19 @@ Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_p
     return failure;
   }
   ASSIGN_OR_RETURN(client.welcome_, client.ask<fault::WelcomeReply>(fault::HelloRequest{}));
+  RETURN_IF_ERROR(client.be_patient(fault::patience_with(client.welcome_)));
   return client;
+}
+
+Result<void> HelperClient::be_patient(Duration time) {
+  const timeval patience{.tv_sec = std::chrono::ceil<std::chrono::seconds>(time).count(),
+                         .tv_usec = 0};
+  if (descriptor_ >= 0 &&
+      ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
+      ::setsockopt(descriptor_, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0) {
+    return {};
+  }
+  return system_failure(ErrorSource::host, "cannot make a socket", errno);
 }
 
 HelperClient::HelperClient(HelperClient&& other) noexcept

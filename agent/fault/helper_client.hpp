@@ -10,10 +10,12 @@
 namespace rehearsal::agent {
 
 inline constexpr const char* kHelperSocketPath = "/run/rehearsal-helper/socket";
+inline constexpr const char* kExternalSocketPath = "/run/rehearsal-external/socket";
 
 /// A connection to the helper of this host. The faults that are asked for on it are undone when it
-/// is closed, by whatever way this process ends. Calls wait for the answer, at most a few seconds:
-/// the helper answers when the kernel has.
+/// is closed, by whatever way this process ends. Calls wait for the answer, at most a few seconds
+/// (of rehearsal-external as long as its commands may take): the helper answers when the kernel
+/// has.
 class HelperClient {
  public:
   /// not_found: no helper here. Refused: it does not talk to this user.
@@ -37,6 +39,7 @@ class HelperClient {
 
  private:
   explicit HelperClient(int descriptor) : descriptor_(descriptor) {}
+  Result<void> be_patient(Duration time);
   template <typename Reply>
   Result<Reply> ask(const fault::HelperRequest& request);
 

@@ -18,8 +18,6 @@ namespace rehearsal::agent {
 namespace {
 
 constexpr Duration kRetryInterval = std::chrono::seconds{1};
-/// The helper answers when the kernel and the disk have.
-constexpr Duration kAnswerLimit = std::chrono::seconds{5};
 constexpr std::uint64_t kHelloTicket = 0;
 
 /// A connected socket, or why not.
@@ -91,6 +89,7 @@ class HelperLink::Impl : public std::enable_shared_from_this<Impl> {
     waiting_.clear();
     asked_.reset();
     is_up_ = false;
+    answer_limit_ = fault::patience_with({});
     asio::error_code ignored;
     if (socket_) socket_->close(ignored);
     socket_.reset();
@@ -125,11 +124,12 @@ class HelperLink::Impl : public std::enable_shared_from_this<Impl> {
     if (sent < 0 && errno != EPIPE && errno != ECONNRESET) {
       return fail_later("cannot send to the helper: " + std::string(std::strerror(errno)));
     }
-    answer_timer_.expires_after(std::chrono::duration_cast<runtime::Timer::duration>(kAnswerLimit));
+    answer_timer_.expires_after(
+        std::chrono::duration_cast<runtime::Timer::duration>(answer_limit_));
     answer_timer_.async_wait(
         [self = shared_from_this(), life = life_](const asio::error_code& error) {
           if (error || self->life_ != life || !self->asked_) return;
-          self->down("no answer within " + format_duration_exact(kAnswerLimit));
+          self->down("no answer within " + format_duration_exact(self->answer_limit_));
         });
   }
 
@@ -168,6 +168,7 @@ class HelperLink::Impl : public std::enable_shared_from_this<Impl> {
     auto* welcome = std::get_if<fault::WelcomeReply>(&reply);
     if (welcome == nullptr) return down("the helper did not answer hello with a welcome");
     is_up_ = true;
+    answer_limit_ = fault::patience_with(*welcome);
     told_.clear();
     handlers_.on_up(std::move(*welcome));
     if (socket_) send_next();
@@ -182,6 +183,7 @@ class HelperLink::Impl : public std::enable_shared_from_this<Impl> {
   std::deque<Waiting> waiting_;
   std::optional<std::uint64_t> asked_;  ///< the ticket that is to be answered
   bool is_up_ = false;
+  Duration answer_limit_ = fault::patience_with({});
   bool closed_ = false;
   std::string told_;        ///< why there is no helper, as told last
   std::uint64_t life_ = 0;  ///< counts connections; only the newest is heard

@@ -199,7 +199,10 @@ Result<void> KernelNetwork::change(std::uint32_t interface_index, const fault::A
   if (const auto* set = std::get_if<fault::SetFlowControl>(&act)) {
     return flow_control_.set(interface_index, set->setting);
   }
-  return set_mtu(interface_index, std::get<fault::SetMtu>(act).mtu_bytes);
+  if (const auto* set = std::get_if<fault::SetMtu>(&act)) {
+    return set_mtu(interface_index, set->mtu_bytes);
+  }
+  return fail(ErrorCode::unsupported, ErrorSource::host, "the kernel runs no commands");
 }
 
 Result<void> KernelNetwork::set_root(std::uint32_t interface_index, const fault::SetRoot& set) {

@@ -7,7 +7,6 @@
 #include "core/base/units.hpp"
 #include "core/coordination/log.hpp"
 #include "core/coordination/messages.hpp"
-#include "core/plan/kernel_faults.hpp"
 #include "core/plan/plan_codec.hpp"
 
 namespace rehearsal::coordination {
@@ -58,10 +57,7 @@ Result<void> AgentRun::take_plan(const protocol::Prepare& message, const std::st
         ErrorCode::refused, ErrorSource::control,
         "host " + std::to_string(message.host()) + " of the plan is not this agent as it is");
   }
-  ASSIGN_OR_RETURN(auto parts,
-                   plan::kernel_parts(*plan, HostIndex{message.host()}, options_.inventory));
-  if (!parts.empty())
-    faults_.emplace(std::move(parts), options_.inventory.kernel.duration_max, tickets_, now);
+  RETURN_IF_ERROR(take_faults(*plan, HostIndex{message.host()}, now));
   plan_ = std::make_shared<const plan::Plan>(std::move(*plan));
   return {};
 }
@@ -230,19 +226,16 @@ void AgentRun::tick(Instant now) {
   if (now >= orphan_deadline_ && worker_ != Worker::stopping && worker_ != Worker::stopped) {
     stop_worker("the coordinator is gone", now);
   }
-  if (!faults_) return;
-  faults_->tick(now);
-  if (now < faults_deadline_ || faults_->idle()) return;
-  const std::string reason = "not undone within " + format_duration(options_.worker_stop_deadline);
-  helper_dropped_ = true;
-  out_.push_back(DropHelper{reason});
-  faults_->helper_gone(reason, now);
+  for (Faults& faults : faults_) tick_faults(faults, now);
 }
 
 Instant AgentRun::deadline() const {
   if (over_) return kNever;
-  const Instant of_worker = worker_ == Worker::stopping ? stop_deadline_ : orphan_deadline_;
-  return faults_ ? std::min({of_worker, faults_->deadline(), faults_deadline_}) : of_worker;
+  Instant next = worker_ == Worker::stopping ? stop_deadline_ : orphan_deadline_;
+  for (const Faults& faults : faults_) {
+    if (faults.runner) next = std::min({next, faults.runner->deadline(), faults.deadline});
+  }
+  return next;
 }
 
 void AgentRun::stop_worker(const std::string& reason, Instant now) {

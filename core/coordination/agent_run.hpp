@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,22 +47,25 @@ class AgentRun {
   void on(const WorkerStopped& event, Instant now);
   void on(const WorkerFault& event, Instant now);
 
-  // The helper, which does the plan's faults of this host's kernel.
+  // The helpers, which do the plan's faults of this host that outlive the agent.
   /// False: it was somebody else's ticket.
   bool answered(const HelperAnswered& event, Instant now);
-  void helper_gone(const std::string& reason, Instant now);
+  void helper_gone(Helper helper, const std::string& reason, Instant now);
   /// An operator has them undone.
   void faults_cleared(Instant now);
-  bool has_faults() const { return faults_.has_value(); }
-  std::uint32_t faults_applied() const { return faults_ ? faults_->applied() : 0; }
-  /// Run and name of the fault that the helper knows by this number.
-  std::optional<std::pair<std::string, std::string>> name_of(std::uint64_t id) const;
+  bool has_faults() const;
+  std::uint32_t faults_applied() const;
+  /// Run and name of the fault that a helper knows by this number.
+  std::optional<std::pair<std::string, std::string>> name_of(Helper helper, std::uint64_t id) const;
   /// A fault may still be on that should not be; told once. Empty: no.
-  std::string take_suspicion() { return std::exchange(suspicion_, {}); }
+  std::string take_suspicion(Helper helper);
 
   /// The coordinator has spoken.
   void heard(Instant now) {
-    if (faults_ && !orphaned_) faults_->heard(now);
+    if (orphaned_) return;
+    for (Faults& faults : faults_) {
+      if (faults.runner) faults.runner->heard(now);
+    }
   }
   /// After each event: what the faults want is asked for, and what waited for them goes on.
   void carry_on(Instant now);
@@ -88,9 +92,25 @@ class AgentRun {
   void stop_worker(const std::string& reason, Instant now);
   void release(Instant now);
   void end_faults(Instant now);
-  bool faults_are_off() const { return !faults_ || faults_->idle(); }
-  void log_faults();
-  void tell_troubles();
+  /// The faults that one helper does, if the plan has any.
+  struct Faults {
+    Helper helper = Helper::kernel;
+    std::optional<fault::KernelRunner> runner = {};
+    std::size_t spells_logged = 0;
+    std::vector<std::size_t> spells_on = {};  // logged, and not over yet
+    std::size_t troubles_told = 0;
+    std::string suspicion = {};
+    Duration undo_limit{};      // for undoing all
+    Instant deadline = kNever;  // by then they are off, or the helper is let go of
+    bool helper_dropped = false;
+  };
+  Result<void> take_faults(const plan::Plan& plan, HostIndex host, Instant now);
+  void end_faults(Faults& faults, Instant now);
+  void carry_on(Faults& faults);
+  void tick_faults(Faults& faults, Instant now);
+  bool faults_are_off() const;
+  void log_faults(Faults& faults);
+  void tell_troubles(Faults& faults);
   void hand_over(Instant now);
   void add_faults_to_results();
 
@@ -116,13 +136,8 @@ class AgentRun {
   std::optional<std::string> results_;
   bool results_told_ = false;
 
-  std::optional<fault::KernelRunner> faults_;  // of this host's kernel, if the plan has any
-  std::size_t spells_logged_ = 0;
-  std::vector<std::size_t> spells_on_;  // logged, and not over yet
-  std::size_t troubles_told_ = 0;
-  std::string suspicion_;
-  Instant faults_deadline_ = kNever;  // by then they are off, or the helper is let go of
-  bool helper_dropped_ = false;
+  std::array<Faults, kHelpers.size()> faults_ = {
+      {{.helper = Helper::kernel}, {.helper = Helper::external}}};
 
   bool finish_wanted_ = false;
   bool stop_wanted_ = false;

@@ -39,8 +39,9 @@ struct AgentSession::State {
   explicit State(AgentOptions given)
       : options(std::move(given)),
         random(options.seed),
-        helper(options.inventory, out, tickets,
-               [this](std::uint64_t id) { return run ? run->name_of(id) : std::nullopt; }) {}
+        helper(options.inventory, out, tickets, [this](Helper of, std::uint64_t id) {
+          return run ? run->name_of(of, id) : std::nullopt;
+        }) {}
 
   void on(const LinkUp&, Instant now);
   void on(const LinkDown& event, Instant now);
@@ -129,7 +130,8 @@ AgentView AgentSession::view(Instant now) const {
   view.joined = state_->link == State::Link::joined;
   if (state_->run) view.run = state_->run->id();
   if (state_->run) view.faults_applied = state_->run->faults_applied();
-  view.helper = state_->helper.is_up();
+  view.helper = state_->helper.is_up(Helper::kernel);
+  view.external = state_->helper.is_up(Helper::external);
   view.blocked = !state_->helper.blocked().empty();
   if (const std::optional<ClockOffset> clock = state_->clock.estimate(now)) {
     view.clock_known = true;
@@ -258,7 +260,7 @@ void AgentSession::State::command(const protocol::Envelope& message, Instant now
 
 void AgentSession::State::on(const HelperDown& event, Instant now) {
   helper.on(event, now);
-  if (run) run->helper_gone(event.reason, now);
+  if (run) run->helper_gone(event.helper, event.reason, now);
 }
 
 void AgentSession::State::on(const HelperAnswered& event, Instant now) {
@@ -360,7 +362,9 @@ void AgentSession::State::link_lost(const std::string& reason, Instant now) {
 void AgentSession::State::settle(Instant now) {
   if (!run) return;
   run->carry_on(now);
-  if (const std::string why = run->take_suspicion(); !why.empty()) helper.suspect(why, now);
+  for (const Helper of : kHelpers) {
+    if (const std::string why = run->take_suspicion(of); !why.empty()) helper.suspect(of, why, now);
+  }
   if (!run->over()) return;
   const bool had_faults = run->has_faults();
   run.reset();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -62,14 +63,21 @@ struct WorkerFault {
   std::uint32_t level = 0;
   Instant until = kNever;
 };
-// … and the host's rehearsal-helper, if it has one. Its host tries to reach it by itself: each
-// connection begins with HelperUp and ends with HelperDown, which is also told when the first
-// attempt failed. An AskHelper is answered by HelperAnswered, in order, or by HelperDown.
+// … and the programs of the host that keep faults, if it has any. Their host tries to reach each by
+// itself: each connection begins with HelperUp and ends with HelperDown, which is also told when
+// the first attempt failed. An AskHelper is answered by HelperAnswered, in order, or by HelperDown.
+enum class Helper : std::uint8_t {
+  kernel,    ///< rehearsal-helper
+  external,  ///< rehearsal-external
+};
+inline constexpr std::array kHelpers = {Helper::kernel, Helper::external};
 struct HelperUp {
   fault::WelcomeReply welcome;
+  Helper helper = Helper::kernel;
 };
 struct HelperDown {
   std::string reason;
+  Helper helper = Helper::kernel;
 };
 struct HelperAnswered {
   std::uint64_t ticket = 0;
@@ -121,11 +129,13 @@ struct ReleaseWorker {};
 struct AskHelper {
   std::uint64_t ticket = 0;
   fault::HelperRequest request;
+  Helper helper = Helper::kernel;
 };
 /// It does not answer: close the connection, so that it undoes what was asked for on it, and try
 /// again → HelperDown.
 struct DropHelper {
   std::string reason;
+  Helper helper = Helper::kernel;
 };
 /// Try whether data addresses reach one another → ReachSaid for each step.
 struct TryReach {
@@ -162,8 +172,9 @@ struct AgentView {
   bool joined = false;               ///< the coordinator has welcomed this agent
   std::string run;                   ///< reserved for; empty: none
   bool helper = false;               ///< the host's rehearsal-helper is there
-  bool blocked = false;              ///< a fault of the host's kernel could not be undone
-  std::uint32_t faults_applied = 0;  ///< of the kernel, by this agent: on now
+  bool external = false;             ///< its rehearsal-external is there
+  bool blocked = false;              ///< a fault of the host could not be undone
+  std::uint32_t faults_applied = 0;  ///< of the kernel or by commands, by this agent: on now
   bool clock_known = false;
   Duration clock_offset{0};  ///< coordinator = agent + offset
   Duration clock_error_bound{0};

@@ -202,6 +202,7 @@ void Coordinator::State::host_faults(SessionId id, const protocol::HostFaults& m
   const std::string was_blocked = agent.faults.blocked();
   agent.faults = checked(message);
   agent.inventory.kernel = from_message(message.kernel());
+  agent.inventory.external = from_message(message.external());
   agent.inventory.control_interfaces = interfaces_of(message.control_interfaces());
   const std::string& host = agent.inventory.host;
   if (agent.faults.blocked() != was_blocked && !agent.faults.blocked().empty())

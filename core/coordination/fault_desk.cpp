@@ -10,14 +10,32 @@
 namespace rehearsal::coordination {
 namespace {
 
-constexpr int kUndoneMax = 2 * static_cast<int>(fault::kFaultsMax);
+constexpr int kUndoneMax = 4 * static_cast<int>(fault::kFaultsMax);
+/// Of commands that are undone one after the other; the rest is seen by the next look.
+constexpr Duration kCommandPatienceMost = std::chrono::seconds{60};
 /// Of the faults of all hosts in one answer.
 constexpr std::size_t kAnswerBytesMax = protocol::kPartBytesMax;
 
 std::string ways_to_clear(const std::string& host) {
   return "see `rehearse faults list`; then `rehearse faults clear --host " + host +
-         "`, or on the host itself, as root, `rehearsal-helper --undo-all`, and with "
-         "--accept-stuck what cannot be undone";
+         "`, or on the host itself, as root, `rehearsal-helper --undo-all` (of commands: "
+         "`rehearsal-external --undo-all`), and with --accept-stuck what cannot be undone";
+}
+
+/// How long undoing all commands that are on there may take.
+Duration command_patience(const AgentEntry& agent) {
+  Duration longest{0};
+  for (const fault::ExternalCommand& command : agent.inventory.external.commands)
+    longest = std::max(longest, command.time_max);
+  const auto on = std::ranges::count_if(agent.faults.faults(), &protocol::HostFault::external);
+  return std::min(on * longest, kCommandPatienceMost);
+}
+
+bool runs_commands_on(const plan::Plan& plan, HostIndex host) {
+  return std::ranges::any_of(plan.faults, [&](const fault::PlannedFault& fault) {
+    return fault.mechanism == fault::Mechanism::external &&
+           std::ranges::find(fault.places, host, &fault::Place::host) != fault.places.end();
+  });
 }
 
 bool wants_fault_on(const plan::Plan& plan, HostIndex host, const std::string& interface) {
@@ -35,10 +53,11 @@ bool wants_fault_on(const plan::Plan& plan, HostIndex host, const std::string& i
 protocol::HostFaults checked(const protocol::HostFaults& message) {
   protocol::HostFaults result;
   to_message(from_message(message.kernel()), *result.mutable_kernel());
+  to_message(from_message(message.external()), *result.mutable_external());
   result.set_no_helper(one_line(message.no_helper()));
   result.set_blocked(one_line(message.blocked()));
   for (const protocol::HostFault& fault : message.faults()) {
-    if (result.faults_size() == static_cast<int>(fault::kFaultsMax)) break;
+    if (result.faults_size() == 2 * static_cast<int>(fault::kFaultsMax)) break;
     protocol::HostFault& one = *result.add_faults();
     one = fault;
     one.set_what(one_line(fault.what()));
@@ -61,9 +80,12 @@ std::string why_not_now(const AgentEntry& agent, const plan::Plan& plan, HostInd
     return "host '" + name + "' takes no runs: " + agent.faults.blocked() + "; " +
            ways_to_clear(name);
   for (const protocol::HostFault& fault : agent.faults.faults()) {
-    if (!wants_fault_on(plan, host, fault.interface())) continue;
-    return "host '" + name + "' has a fault on " + fault.interface() + " already (" + fault.what() +
-           ", " + fault.state() + (fault.problem().empty() ? "" : ": " + fault.problem()) + "); " +
+    const bool concerns = fault.external() ? runs_commands_on(plan, host)
+                                           : wants_fault_on(plan, host, fault.interface());
+    if (!concerns) continue;
+    const std::string on = fault.external() ? "by a command" : "on " + fault.interface();
+    return "host '" + name + "' has a fault " + on + " already (" + fault.what() + ", " +
+           fault.state() + (fault.problem().empty() ? "" : ": " + fault.problem()) + "); " +
            ways_to_clear(name);
   }
   return {};
@@ -78,15 +100,17 @@ Result<void> FaultDesk::ask(SessionId person, const protocol::FaultsRequest& req
   const std::uint64_t id = ++orders_;
   Order& order = open_[id];
   order.person = person;
-  order.deadline = now + kPatience;
   for (const auto& [name, agent] : agents.entries()) {
     if (!host.empty() && name != host) continue;
     order.waiting.emplace(agent.session, name);
+    if (request.clear())
+      order.patience = std::max(order.patience, kPatience + command_patience(agent));
     protocol::Envelope envelope;
     envelope.mutable_faults_order()->set_order(id);
     envelope.mutable_faults_order()->set_clear(request.clear());
     outbox_.send(agent.session, std::move(envelope));
   }
+  order.deadline = now + order.patience;
   if (request.clear())
     outbox_.log(
         LogLevel::info, "faults are cleared",
@@ -130,7 +154,7 @@ void FaultDesk::tick(Instant now) {
   for (auto& [id, order] : open_) {
     if (now < order.deadline) continue;
     for (const auto& [agent, host] : std::exchange(order.waiting, {}))
-      no_answer(order, host, "no answer within " + format_duration(kPatience));
+      no_answer(order, host, "no answer within " + format_duration(order.patience));
     late.push_back(id);
   }
   for (const std::uint64_t id : late) settle(id);
@@ -151,6 +175,7 @@ void FaultDesk::settle(std::uint64_t id) {
   std::size_t bytes = 0;
   for (auto& [host, answer] : found->second.answers) {
     answer.clear_kernel();  // `rehearse doctor` shows it
+    answer.clear_external();
     bytes += answer.ByteSizeLong();
     if (bytes > kAnswerBytesMax) {
       answer.set_left_out(static_cast<std::uint32_t>(answer.faults_size()));

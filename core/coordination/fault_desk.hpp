@@ -23,7 +23,8 @@ std::string why_not_now(const AgentEntry& agent, const plan::Plan& plan, HostInd
 /// agents, and answered when all have answered or time is up.
 class FaultDesk {
  public:
-  /// How long agents may take: their helpers answer when the kernel has.
+  /// How long agents may take: their helpers answer when the kernel has. Commands that are to be
+  /// undone may take longer, see their limits.
   static constexpr Duration kPatience = std::chrono::seconds{5};
 
   /// Outlives this.
@@ -43,6 +44,7 @@ class FaultDesk {
     SessionId person;
     std::map<SessionId, std::string> waiting;             // agents, with their hosts
     std::map<std::string, protocol::HostFaults> answers;  // by host
+    Duration patience = kPatience;
     Instant deadline;
   };
   void settle(std::uint64_t id);

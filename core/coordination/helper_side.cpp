@@ -37,85 +37,123 @@ HelperSide::HelperSide(plan::Inventory& inventory, std::vector<AgentAction>& out
       no_helper_(inventory.kernel.helper ? "" : "it has not answered yet") {}
 
 void HelperSide::on(const HelperUp& event, Instant now) {
-  is_up_ = true;
-  no_helper_.clear();
-  take(event.welcome);
-  out_.push_back(log_line(LogLevel::info, "the helper is there",
-                          {{"faults", std::to_string(inventory_.kernel.faults.size())},
-                           {"interfaces", coordination::joined(inventory_.kernel.interfaces)}}));
+  side(event.helper).is_up = true;
+  take(event.helper, event.welcome);
+  if (event.helper == Helper::kernel) {
+    no_helper_.clear();
+    out_.push_back(log_line(LogLevel::info, "the helper is there",
+                            {{"faults", std::to_string(inventory_.kernel.faults.size())},
+                             {"interfaces", coordination::joined(inventory_.kernel.interfaces)}}));
+  } else {
+    out_.push_back(log_line(LogLevel::info, "rehearsal-external is there",
+                            {{"commands", std::to_string(inventory_.external.commands.size())}}));
+  }
   look(now);
 }
 
 void HelperSide::on(const HelperDown& event, Instant) {
-  if (is_up_)
-    out_.push_back(log_line(LogLevel::warning, "the helper is gone", {{"reason", event.reason}}));
-  is_up_ = false;
-  no_helper_ = plain(event.reason);
-  inventory_.kernel = {};
-  faults_.clear();
-  next_look_ = kNever;
-  for (const Open& open : std::exchange(open_, {})) {
-    if (open.order != 0 && open.purpose == Purpose::list) tell(open.order);
+  Side& gone = side(event.helper);
+  const bool is_kernel = event.helper == Helper::kernel;
+  if (gone.is_up)
+    out_.push_back(log_line(LogLevel::warning,
+                            is_kernel ? "the helper is gone" : "rehearsal-external is gone",
+                            {{"reason", event.reason}}));
+  gone.is_up = false;
+  gone.faults.clear();
+  if (is_kernel) {
+    no_helper_ = plain(event.reason);
+    inventory_.kernel = {};
+  } else {
+    inventory_.external = {};
+  }
+  if (std::ranges::none_of(sides_, &Side::is_up)) next_look_ = kNever;
+  for (const Open& open : std::exchange(gone.open, {})) {
+    if (open.order != 0 && open.purpose == Purpose::list) listed(open.order);
   }
   tell_if_changed();
 }
 
 bool HelperSide::on(const HelperAnswered& event, Instant now) {
-  const auto found = std::ranges::find(open_, event.ticket, &Open::ticket);
-  if (found == open_.end()) return false;
-  const Open asked = *found;
-  open_.erase(found);
-  switch (asked.purpose) {
-    case Purpose::hello:
-      if (const auto* welcome = std::get_if<fault::WelcomeReply>(&event.reply)) take(*welcome);
-      break;
-    case Purpose::undo:
-    case Purpose::clear:
-      add_undone(event.reply);
-      break;
-    case Purpose::list:
-      if (const auto* list = std::get_if<fault::ListReply>(&event.reply)) {
-        faults_ = list->faults;
-        blocked_ = plain(list->blocked);
-      }
-      if (asked.order != 0) tell(asked.order);
-      tell_if_changed();
-      next_look_ = now + (blocked_.empty() ? kLookInterval : kLookSoon);
-      break;
+  for (const Helper helper : kHelpers) {
+    Side& asked_of = side(helper);
+    const auto found = std::ranges::find(asked_of.open, event.ticket, &Open::ticket);
+    if (found == asked_of.open.end()) continue;
+    const Open asked = *found;
+    asked_of.open.erase(found);
+    switch (asked.purpose) {
+      case Purpose::hello:
+        if (const auto* welcome = std::get_if<fault::WelcomeReply>(&event.reply))
+          take(helper, *welcome);
+        break;
+      case Purpose::undo:
+      case Purpose::clear:
+        add_undone(event.reply);
+        break;
+      case Purpose::list:
+        if (const auto* list = std::get_if<fault::ListReply>(&event.reply)) {
+          asked_of.faults = list->faults;
+          asked_of.blocked = plain(list->blocked);
+        }
+        if (asked.order != 0) listed(asked.order);
+        tell_if_changed();
+        next_look_ = now + (blocked().empty() ? kLookInterval : kLookSoon);
+        break;
+    }
+    return true;
   }
-  return true;
+  return false;
+}
+
+/// Told when all that are there have answered.
+void HelperSide::listed(std::uint64_t order) {
+  const bool is_waiting = std::ranges::any_of(sides_, [&](const Side& one) {
+    return std::ranges::find(one.open, order, &Open::order) != one.open.end();
+  });
+  if (!is_waiting) tell(order);
+}
+
+std::string HelperSide::blocked() const {
+  for (const Side& one : sides_) {
+    if (!one.blocked.empty()) return one.blocked;
+  }
+  return {};
 }
 
 void HelperSide::on(const protocol::FaultsOrder& order, Instant) {
-  if (!is_up_) return tell(order.order());
-  if (order.clear()) {
-    ask(Purpose::undo, order.order(), fault::UndoRequest{});
-    ask(Purpose::clear, order.order(), fault::ClearRequest{});
+  if (std::ranges::none_of(sides_, &Side::is_up)) return tell(order.order());
+  for (const Helper helper : kHelpers) {
+    if (!is_up(helper)) continue;
+    if (order.clear()) {
+      ask(helper, Purpose::undo, order.order(), fault::UndoRequest{});
+      ask(helper, Purpose::clear, order.order(), fault::ClearRequest{});
+    }
+    ask(helper, Purpose::list, order.order(), fault::ListRequest{});
   }
-  ask(Purpose::list, order.order(), fault::ListRequest{});
 }
 
 void HelperSide::joined(Instant now) {
   is_joined_ = true;
   told_.clear();
   tell_if_changed();
-  if (is_up_) look(now);
+  look(now);
 }
 
 void HelperSide::left() { is_joined_ = false; }
 
-void HelperSide::suspect(const std::string& why, Instant now) {
-  blocked_ = plain(why);
+void HelperSide::suspect(Helper helper, const std::string& why, Instant now) {
+  side(helper).blocked = plain(why);
   tell_if_changed();
-  if (is_up_) next_look_ = now + kLookSoon;
+  if (is_up(helper)) next_look_ = now + kLookSoon;
 }
 
 void HelperSide::look(Instant now) {
-  if (!is_up_) return;
+  if (std::ranges::none_of(sides_, &Side::is_up)) return;
   next_look_ = now + kLookInterval;
-  if (!open_.empty()) return;
-  ask(Purpose::hello, 0, fault::HelloRequest{});
-  ask(Purpose::list, 0, fault::ListRequest{});
+  for (const Helper helper : kHelpers) {
+    if (!is_up(helper) || !side(helper).open.empty()) continue;
+    ask(helper, Purpose::hello, 0, fault::HelloRequest{});
+    ask(helper, Purpose::list, 0, fault::ListRequest{});
+  }
 }
 
 void HelperSide::tick(Instant now, bool run_is_on) {
@@ -124,12 +162,17 @@ void HelperSide::tick(Instant now, bool run_is_on) {
   if (!run_is_on) look(now);
 }
 
-void HelperSide::ask(Purpose purpose, std::uint64_t order, fault::HelperRequest request) {
-  open_.push_back({.ticket = ++tickets_, .purpose = purpose, .order = order});
-  out_.push_back(AskHelper{.ticket = tickets_, .request = std::move(request)});
+void HelperSide::ask(Helper helper, Purpose purpose, std::uint64_t order,
+                     fault::HelperRequest request) {
+  side(helper).open.push_back({.ticket = ++tickets_, .purpose = purpose, .order = order});
+  out_.push_back(AskHelper{.ticket = tickets_, .request = std::move(request), .helper = helper});
 }
 
-void HelperSide::take(const fault::WelcomeReply& welcome) {
+void HelperSide::take(Helper helper, const fault::WelcomeReply& welcome) {
+  if (helper == Helper::external) {
+    inventory_.external = {.runner = true, .commands = welcome.commands};
+    return;
+  }
   inventory_.kernel = {.helper = true,
                        .faults = welcome.faults,
                        .interfaces = welcome.interfaces,
@@ -150,25 +193,32 @@ void HelperSide::add_undone(const fault::HelperReply& reply) {
   }
 }
 
+/// Without what changes with time.
+void HelperSide::add(Helper helper, const fault::ListedFault& fault,
+                     protocol::HostFaults& message) const {
+  protocol::HostFault& one = *message.add_faults();
+  one.set_id(fault.id);
+  one.set_what(plain(describe(fault.fault)));
+  one.set_interface(plain(fault.fault.interface));
+  one.set_state(std::string(to_string(fault.state)));
+  one.set_problem(plain(fault.problem));
+  one.set_external(helper == Helper::external);
+  if (const auto name = name_(helper, fault.id)) {
+    one.set_run(name->first);
+    one.set_fault(name->second);
+  }
+}
+
 protocol::HostFaults HelperSide::state() const {
   protocol::HostFaults message;
   to_message(inventory_.kernel, *message.mutable_kernel());
+  to_message(inventory_.external, *message.mutable_external());
   for (const std::string& name : inventory_.control_interfaces)
     message.add_control_interfaces(name);
   message.set_no_helper(no_helper_);
-  message.set_blocked(blocked_);
-  for (const fault::ListedFault& fault : faults_) {
-    protocol::HostFault& one = *message.add_faults();
-    one.set_id(fault.id);
-    one.set_what(plain(describe(fault.fault)));
-    one.set_interface(plain(fault.fault.interface));
-    one.set_state(std::string(to_string(fault.state)));
-    one.set_problem(plain(fault.problem));
-    if (const auto name = name_(fault.id)) {
-      one.set_run(name->first);
-      one.set_fault(name->second);
-    }
-  }
+  message.set_blocked(blocked());
+  for (const Helper helper : kHelpers)
+    for (const fault::ListedFault& fault : side(helper).faults) add(helper, fault, message);
   return message;
 }
 
@@ -184,11 +234,14 @@ void HelperSide::tell(std::uint64_t order) {
   protocol::HostFaults message = state();
   told_ = message.SerializeAsString();
   message.set_order(order);
-  for (std::size_t i = 0; i < faults_.size(); ++i) {
-    protocol::HostFault& one = *message.mutable_faults(static_cast<int>(i));
-    one.set_age_ns(count_of(faults_[i].age));
-    one.set_lease_left_ns(count_of(faults_[i].lease_left));
-    one.set_duration_left_ns(count_of(faults_[i].duration_left));
+  int at = 0;
+  for (const Helper helper : kHelpers) {
+    for (const fault::ListedFault& fault : side(helper).faults) {
+      protocol::HostFault& one = *message.mutable_faults(at++);
+      one.set_age_ns(count_of(fault.age));
+      one.set_lease_left_ns(count_of(fault.lease_left));
+      one.set_duration_left_ns(count_of(fault.duration_left));
+    }
   }
   if (order != 0) {
     for (std::string& text : std::exchange(undone_, {})) message.add_undone(std::move(text));

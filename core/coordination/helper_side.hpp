@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -12,13 +13,15 @@
 
 namespace rehearsal::coordination {
 
-/// What an agent knows of its host's helper and tells the coordinator: whether there is one, what
-/// the host allows, which faults are on or could not be undone; and what the coordinator orders
-/// about them. A run asks the helper for its own faults (AgentRun).
+/// What an agent knows of the programs of its host that keep faults (rehearsal-helper,
+/// rehearsal-external) and tells the coordinator: whether they are there, what the host allows,
+/// which faults are on or could not be undone; and what the coordinator orders about them. A run
+/// asks them for its own faults (AgentRun).
 class HelperSide {
  public:
-  /// The run and the fault of a plan that the helper knows by a number.
-  using Name = std::function<std::optional<std::pair<std::string, std::string>>(std::uint64_t)>;
+  /// The run and the fault of a plan that a helper knows by a number.
+  using Name =
+      std::function<std::optional<std::pair<std::string, std::string>>(Helper, std::uint64_t)>;
 
   /// All outlive this. `inventory` is kept as the helper says; `tickets` counts what is asked.
   HelperSide(plan::Inventory& inventory, std::vector<AgentAction>& out, std::uint64_t& tickets,
@@ -34,14 +37,14 @@ class HelperSide {
   /// No coordinator: nobody is told.
   void left();
   /// A fault may still be on that should not be; the next look says whether.
-  void suspect(const std::string& why, Instant now);
+  void suspect(Helper helper, const std::string& why, Instant now);
   void look(Instant now);
   void tick(Instant now, bool run_is_on);
   Instant deadline() const { return next_look_; }
 
-  bool is_up() const { return is_up_; }
+  bool is_up(Helper helper) const { return side(helper).is_up; }
   /// Why no run may use this host; empty: any may.
-  const std::string& blocked() const { return blocked_; }
+  std::string blocked() const;
 
  private:
   enum class Purpose : std::uint8_t { hello, list, undo, clear };
@@ -50,9 +53,20 @@ class HelperSide {
     Purpose purpose{};
     std::uint64_t order = 0;  // list, undo and clear: for this one; 0: none
   };
+  struct Side {
+    bool is_up = false;
+    std::string blocked = {};
+    std::vector<fault::ListedFault> faults = {};
+    std::deque<Open> open = {};
+  };
+  Side& side(Helper helper) { return sides_[static_cast<std::size_t>(helper)]; }
+  const Side& side(Helper helper) const { return sides_[static_cast<std::size_t>(helper)]; }
 
-  void ask(Purpose purpose, std::uint64_t order, fault::HelperRequest request);
-  void take(const fault::WelcomeReply& welcome);
+  void ask(Helper helper, Purpose purpose, std::uint64_t order, fault::HelperRequest request);
+  void look(Helper helper);
+  void take(Helper helper, const fault::WelcomeReply& welcome);
+  void listed(std::uint64_t order);
+  void add(Helper helper, const fault::ListedFault& fault, protocol::HostFaults& message) const;
   void add_undone(const fault::HelperReply& reply);
   void tell_if_changed();
   void tell(std::uint64_t order);
@@ -63,14 +77,11 @@ class HelperSide {
   std::uint64_t& tickets_;
   Name name_;
   const std::vector<std::string> control_interfaces_;  // that the agent knows without a helper
-  bool is_up_ = false;
   bool is_joined_ = false;
   std::string no_helper_;
-  std::string blocked_;
-  std::vector<fault::ListedFault> faults_;
+  std::array<Side, kHelpers.size()> sides_;
   std::vector<std::string> undone_;  // by the order that is being carried out
-  std::deque<Open> open_;
-  std::string told_;  // as serialised, without what changes with time
+  std::string told_;                 // as serialised, without what changes with time
   Instant next_look_ = kNever;
 };
 

@@ -56,6 +56,43 @@ void to_message(const fault::KernelOffer& offer, protocol::KernelOffer& message)
   message.set_duration_max_ns(static_cast<std::uint64_t>(offer.duration_max.count()));
 }
 
+namespace {
+
+/// Messages carry UTF-8, paths may be anything.
+std::string plain(std::string_view text) {
+  std::string line = one_line(text);
+  for (char& c : line) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return line;
+}
+
+}  // namespace
+
+void to_message(const fault::ExternalOffer& offer, protocol::ExternalOffer& message) {
+  message.set_runner(offer.runner);
+  for (const fault::ExternalCommand& command : offer.commands) {
+    protocol::ExternalCommand& one = *message.add_commands();
+    one.set_name(command.name);
+    one.set_duration_max_ns(static_cast<std::uint64_t>(command.duration_max.count()));
+    one.set_time_max_ns(static_cast<std::uint64_t>(command.time_max.count()));
+    one.set_problem(plain(command.problem));
+    for (const fault::ArgumentRule& rule : command.arguments) {
+      protocol::ExternalArgument& argument = *one.add_arguments();
+      argument.set_name(rule.name);
+      if (const auto* range = std::get_if<fault::IntegerArgument>(&rule.type)) {
+        argument.set_integer(true);
+        argument.set_min(range->min);
+        argument.set_max(range->max);
+      } else if (const auto* words = std::get_if<fault::WordArgument>(&rule.type)) {
+        for (const std::string& word : words->one_of) argument.add_one_of(word);
+      } else {
+        argument.set_length_max(std::get<fault::NameArgument>(rule.type).length_max);
+      }
+    }
+  }
+}
+
 void to_message(const plan::Inventory& inventory, protocol::Inventory& message) {
   message.set_host(inventory.host);
   message.set_shared_nics(inventory.shared_nics);
@@ -64,6 +101,7 @@ void to_message(const plan::Inventory& inventory, protocol::Inventory& message) 
     message.add_transports(std::string(plan::to_string(kind)));
   }
   to_message(inventory.kernel, *message.mutable_kernel());
+  to_message(inventory.external, *message.mutable_external());
   for (const std::string& name : inventory.control_interfaces) message.add_control_interfaces(name);
 }
 
@@ -118,6 +156,55 @@ fault::KernelOffer from_message(const protocol::KernelOffer& message) {
   return offer;
 }
 
+namespace {
+
+std::optional<fault::ArgumentRule> rule_of(const protocol::ExternalArgument& message) {
+  if (!fault::is_command_name(message.name())) return std::nullopt;
+  if (message.integer())
+    return fault::ArgumentRule{message.name(),
+                               fault::IntegerArgument{message.min(), message.max()}};
+  if (message.one_of().empty()) {
+    const auto most = static_cast<std::uint32_t>(fault::kArgumentValueMax);
+    return fault::ArgumentRule{message.name(),
+                               fault::NameArgument{std::min(message.length_max(), most)}};
+  }
+  fault::WordArgument words;
+  for (const std::string& word : message.one_of()) {
+    if (words.one_of.size() < fault::kArgumentWordsMax && fault::is_safe_word(word))
+      words.one_of.push_back(word);
+  }
+  return fault::ArgumentRule{message.name(), std::move(words)};
+}
+
+Duration bounded(std::uint64_t nanoseconds, Duration most) {
+  return Duration{
+      static_cast<Duration::rep>(std::min(nanoseconds, static_cast<std::uint64_t>(most.count())))};
+}
+
+}  // namespace
+
+fault::ExternalOffer from_message(const protocol::ExternalOffer& message) {
+  /// Each of its verbs at its limit, as often as one request may need them.
+  constexpr Duration kTimeMost = 6 * fault::kCommandLimitMost;
+  fault::ExternalOffer offer{.runner = message.runner()};
+  for (const protocol::ExternalCommand& one : message.commands()) {
+    if (offer.commands.size() == fault::kCommandsMax) break;
+    if (!fault::is_command_name(one.name())) continue;
+    fault::ExternalCommand command{
+        .name = one.name(),
+        .arguments = {},
+        .duration_max = bounded(one.duration_max_ns(), fault::kFaultDurationMost),
+        .time_max = bounded(one.time_max_ns(), kTimeMost),
+        .problem = one_line(one.problem())};
+    for (const protocol::ExternalArgument& argument : one.arguments()) {
+      if (command.arguments.size() == fault::kArgumentsMax) break;
+      if (auto rule = rule_of(argument)) command.arguments.push_back(std::move(*rule));
+    }
+    offer.commands.push_back(std::move(command));
+  }
+  return offer;
+}
+
 plan::Nic from_message(const protocol::Nic& message) {
   return {.name = message.name(),
           .address = message.address(),
@@ -139,6 +226,7 @@ plan::Inventory from_message(const protocol::Inventory& message) {
     }
   }
   inventory.kernel = from_message(message.kernel());
+  inventory.external = from_message(message.external());
   inventory.control_interfaces = interfaces_of(message.control_interfaces());
   return inventory;
 }

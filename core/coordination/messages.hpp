@@ -18,9 +18,12 @@ namespace rehearsal::coordination {
 void to_message(const plan::Inventory& inventory, protocol::Inventory& message);
 plan::Inventory from_message(const protocol::Inventory& message);
 void to_message(const fault::KernelOffer& offer, protocol::KernelOffer& message);
+void to_message(const fault::ExternalOffer& offer, protocol::ExternalOffer& message);
 /// Kinds that this version does not know are left out; names and durations are cut to what a host
 /// can have.
 fault::KernelOffer from_message(const protocol::KernelOffer& message);
+/// Commands and arguments that could not be any are left out.
+fault::ExternalOffer from_message(const protocol::ExternalOffer& message);
 /// Names of a host's interfaces; what cannot be one is left out.
 std::vector<std::string> interfaces_of(
     const google::protobuf::RepeatedPtrField<std::string>& names);

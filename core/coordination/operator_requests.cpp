@@ -212,6 +212,7 @@ void Coordinator::State::status_request(SessionId id, Instant now) {
     status.set_faults(static_cast<std::uint32_t>(agent.faults.faults_size()));
     if (agents.size() > kAgentsWithNicsMax) continue;
     to_message(agent.inventory.kernel, *status.mutable_kernel());
+    to_message(agent.inventory.external, *status.mutable_external());
     for (const plan::Nic& nic : agent.inventory.nics) to_message(nic, *status.add_nics());
     for (const host::Finding& finding : agent.findings) to_message(finding, *status.add_findings());
   }

@@ -6,6 +6,7 @@
 #include "core/base/check.hpp"
 #include "core/base/units.hpp"
 #include "core/coordination/messages.hpp"
+#include "core/plan/external_faults.hpp"
 #include "core/plan/plan_codec.hpp"
 #include "core/protocol/frame.hpp"
 
@@ -169,7 +170,7 @@ void Run::appoint(Instant now) {
 }
 
 void Run::drain(Instant now) {
-  enter(RunState::draining, now + options_.drain_deadline, now);
+  enter(RunState::draining, now + options_.drain_deadline + plan::command_time(plan()), now);
   next_look_ = kNever;
   send_to_all([&](const RunAgent&, protocol::Envelope& envelope) {
     envelope.mutable_finish()->set_run(id());
@@ -196,7 +197,7 @@ void Run::end(Ending ending, Instant now) {
   stop_ = std::move(ending);
   note_ = reason;
   next_look_ = kNever;
-  enter(RunState::draining, now + options_.stop_deadline, now);
+  enter(RunState::draining, now + options_.stop_deadline + plan::command_time(plan()), now);
   send_to_all([&](const RunAgent&, protocol::Envelope& envelope) {
     envelope.mutable_stop()->set_run(id());
     envelope.mutable_stop()->set_reason(one_line(reason));
@@ -273,7 +274,9 @@ void Run::timed_out(Instant now) {
   }
   if (ending()) {
     for (const HostIndex host : without(&RunAgent::stopped)) {
-      lose(agents_[host.value], "not stopped within " + format_duration(options_.stop_deadline));
+      lose(agents_[host.value],
+           "not stopped within " +
+               format_duration(options_.stop_deadline + plan::command_time(plan())));
     }
     conclude(now);
     return;
@@ -310,7 +313,7 @@ void Run::reported(ComputationId id, std::shared_ptr<const RunReport> report, In
   if (ending()) {
     ended = stop_->reason == report::StopReason::stopped ? RunState::stopped : RunState::failed;
   }
-  enter(ended, now + options_.release_deadline, now);
+  enter(ended, now + options_.release_deadline + plan::command_time(plan()), now);
   send_to_all([&](const RunAgent&, protocol::Envelope& envelope) {
     envelope.mutable_release()->set_run(this->id());
   });

@@ -162,6 +162,8 @@ std::string_view to_string(Target target) {
       return "mtu";
     case Target::flow_control:
       return "flow control";
+    case Target::command:
+      return "command";
   }
   return "?";
 }
@@ -170,6 +172,7 @@ Target target_of(const Effect& effect) {
   if (std::holds_alternative<LinkDown>(effect)) return Target::link;
   if (std::holds_alternative<SmallerMtu>(effect)) return Target::mtu;
   if (std::holds_alternative<PauseFrames>(effect)) return Target::flow_control;
+  if (is_external(effect)) return Target::command;
   return Target::root_qdisc;
 }
 
@@ -177,6 +180,7 @@ Target Change::target() const {
   if (std::holds_alternative<SetLink>(act)) return Target::link;
   if (std::holds_alternative<SetMtu>(act)) return Target::mtu;
   if (std::holds_alternative<SetFlowControl>(act)) return Target::flow_control;
+  if (std::holds_alternative<RunCommand>(act)) return Target::command;
   return Target::root_qdisc;
 }
 
@@ -190,10 +194,20 @@ Result<Change> plan_change(const KernelFault& fault, const InterfaceState& befor
       return plan_link(fault, before);
     case Target::flow_control:
       return plan_flow_control(fault, before);
+    case Target::command:
+      return fail(ErrorCode::unsupported, ErrorSource::host,
+                  "the kernel runs no commands: that is for rehearsal-external");
     case Target::mtu:
       break;
   }
   return plan_mtu(std::get<SmallerMtu>(fault.effect), before);
+}
+
+Change plan_command(const ExternalCall& call) {
+  return {.interface_index = 0,
+          .interface = {},
+          .act = RunCommand{Verb::apply, call},
+          .undo = RunCommand{Verb::undo, call}};
 }
 
 Qdisc default_root() {
@@ -211,7 +225,8 @@ void apply_act(InterfaceState& state, const Act& act, const std::string& kind) {
                         [&](const RemoveRoot&) { state.qdiscs = {default_root()}; },
                         [&](const SetLink& set) { state.is_up = set.up; },
                         [&](const SetMtu& set) { state.mtu_bytes = set.mtu_bytes; },
-                        [&](const SetFlowControl& set) { state.flow_control = set.setting; }},
+                        [&](const SetFlowControl& set) { state.flow_control = set.setting; },
+                        [](const RunCommand&) {}},
              act);
 }
 
@@ -239,6 +254,9 @@ std::string describe(const Change& change, const Act& act) {
           [&](const SetLink& set) { return "set the link" + where + (set.up ? " up" : " down"); },
           [&](const SetMtu& set) {
             return "set the mtu" + where + " to " + std::to_string(set.mtu_bytes);
+          },
+          [](const RunCommand& run) {
+            return "run " + std::string(to_string(run.verb)) + " of " + describe(run.call);
           },
           [&](const SetFlowControl& set) {
             return "set the pause frames" + where + " to: " + text_of(set.setting);

@@ -11,7 +11,7 @@
 namespace rehearsal::fault {
 
 /// The one thing a fault changes of an interface; no two faults may change the same.
-enum class Target : std::uint8_t { root_qdisc, link, mtu, flow_control };
+enum class Target : std::uint8_t { root_qdisc, link, mtu, flow_control, command };
 std::string_view to_string(Target target);
 
 struct SetRoot {
@@ -41,7 +41,14 @@ struct SetFlowControl {
   bool operator==(const SetFlowControl&) const = default;
 };
 
-using Act = std::variant<SetRoot, RemoveRoot, SetLink, SetMtu, SetFlowControl>;
+/// Runs an operator's command; of no interface.
+struct RunCommand {
+  Verb verb = Verb::apply;
+  ExternalCall call;
+  bool operator==(const RunCommand&) const = default;
+};
+
+using Act = std::variant<SetRoot, RemoveRoot, SetLink, SetMtu, SetFlowControl, RunCommand>;
 
 /// What will be done to an interface and what will undo it: both are in the journal before the
 /// first is done.
@@ -62,6 +69,9 @@ Target target_of(const Effect& effect);
 /// that do not outlive the link.
 Result<Change> plan_change(const KernelFault& fault, const InterfaceState& before,
                            std::uint32_t handle);
+
+/// How an operator's command is done and undone.
+Change plan_command(const ExternalCall& call);
 
 /// What an interface is after an act, as far as it can be told without a kernel: for kernels of
 /// tests and of the simulation. A new root is of `kind` and has some options.

@@ -31,6 +31,7 @@ std::string level_text(Kind kind, const Level& level) {
     case Kind::pause:
     case Kind::crash:
     case Kind::link_down:
+    case Kind::external:
       return {};
   }
   return {};
@@ -74,6 +75,8 @@ std::string_view to_string(Kind kind) {
       return "background";
     case Kind::flow_control:
       return "flow_control";
+    case Kind::external:
+      return "external";
   }
   return "unknown";
 }
@@ -98,6 +101,8 @@ std::string_view to_string(Mechanism mechanism) {
       return "kernel";
     case Mechanism::device:
       return "device";
+    case Mechanism::external:
+      return "external";
   }
   return "unknown";
 }
@@ -108,6 +113,7 @@ std::string describe(const What& what) {
     const std::string level = level_text(what.kind, what.levels[i]);
     if (!level.empty()) text += (i == 0 ? " " : ", ") + level;
   }
+  if (what.kind == Kind::external) text += " " + describe(what.call);
   if (what.of.bits_per_second() != 0) text += " of " + format_bit_rate_exact(what.of);
   if (what.jitter > Duration::zero()) text += ", jitter " + format_duration_exact(what.jitter);
   if (what.retransmission > Duration::zero()) {

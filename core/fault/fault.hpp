@@ -8,6 +8,7 @@
 
 #include "core/base/ids.hpp"
 #include "core/base/units.hpp"
+#include "core/fault/external_command.hpp"
 #include "core/fault/fraction.hpp"
 
 namespace rehearsal::fault {
@@ -30,8 +31,9 @@ enum class Kind : std::uint8_t {
   incast,        ///< many hosts send to one at once
   background,    ///< flows to or from a NIC take a part of it
   flow_control,  ///< a NIC sends or heeds pause frames otherwise than it should; only the kernel
+  external,      ///< a command of the operator's own, for what only a switch can do
 };
-inline constexpr Kind kKindLast = Kind::flow_control;
+inline constexpr Kind kKindLast = Kind::external;
 std::string_view to_string(Kind kind);
 
 /// Acts on messages of a NIC.
@@ -72,6 +74,10 @@ struct What {
   Duration retransmission{0};  ///< loss: how long a lost message is held back
   Bytes message = {};          ///< of traffic: of each message
   std::uint32_t credits = 0;   ///< of traffic: messages of a flow that may be under way
+  ExternalCall call = {};      ///< external: which command, with what
+  /// external, of a plan: the longest that doing or undoing it may take on one of its hosts; zero:
+  /// not known.
+  Duration command_time{0};
 
   bool operator==(const What&) const = default;
 };
@@ -99,12 +105,17 @@ struct Where {
 
 /// Who does it.
 enum class Mechanism : std::uint8_t {
-  sender,  ///< inside our own sending and receiving; real for any transport, gone with the agent
-  kernel,  ///< the host's network, by rehearsal-helper, journalled and leased
-  device,  ///< RDMA devices, by the rate limits of queue pairs; gone with the agent
+  sender,    ///< inside our own sending and receiving; real for any transport, gone with the agent
+  kernel,    ///< the host's network, by rehearsal-helper, journalled and leased
+  device,    ///< RDMA devices, by the rate limits of queue pairs; gone with the agent
+  external,  ///< an operator's command, by rehearsal-external, journalled and leased
 };
-inline constexpr Mechanism kMechanismLast = Mechanism::device;
+inline constexpr Mechanism kMechanismLast = Mechanism::external;
 std::string_view to_string(Mechanism mechanism);
+/// Outlives the agent: done by a program beside it, which journals it and undoes it by its lease.
+constexpr bool is_kept(Mechanism mechanism) {
+  return mechanism == Mechanism::kernel || mechanism == Mechanism::external;
+}
 
 /// From when, for how long, how often. Times count from the run's first start.
 struct When {

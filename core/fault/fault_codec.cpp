@@ -18,10 +18,18 @@ enum class EffectTag : std::uint8_t {
   blackhole,
   link_down,
   mtu,
-  pause_frames
+  pause_frames,
+  external
 };
 enum class SettingsTag : std::uint8_t { other = 0, rate, impairment, drop_all };
-enum class ActTag : std::uint8_t { set_root = 1, remove_root, set_link, set_mtu, set_flow_control };
+enum class ActTag : std::uint8_t {
+  set_root = 1,
+  remove_root,
+  set_link,
+  set_mtu,
+  set_flow_control,
+  run_command
+};
 
 template <typename Tag>
 void put(Encoder& to, Tag tag) {
@@ -91,6 +99,10 @@ struct EffectEncoder {
     put(to, EffectTag::pause_frames);
     to.number(pause.on ? 1 : 0);
   }
+  void operator()(const ExternalCall& call) const {
+    put(to, EffectTag::external);
+    encode(to, call);
+  }
 };
 
 Result<Effect> take_effect(Decoder& from) {
@@ -114,6 +126,8 @@ Result<Effect> take_effect(Decoder& from) {
       ASSIGN_OR_RETURN(const bool on, decode_flag(from));
       return PauseFrames{on};
     }
+    case EffectTag::external:
+      return decode_call(from).map([](ExternalCall&& call) -> Effect { return std::move(call); });
   }
   return invalid("there is no effect with number " + std::to_string(tag));
 }
@@ -173,6 +187,11 @@ struct ActEncoder {
     put(to, ActTag::set_flow_control);
     to.number(bits_of(set.setting));
   }
+  void operator()(const RunCommand& run) const {
+    put(to, ActTag::run_command);
+    put(to, run.verb);
+    encode(to, run.call);
+  }
 };
 
 Result<Act> take_act(Decoder& from) {
@@ -200,6 +219,13 @@ Result<Act> take_act(Decoder& from) {
                        from.number_up_to(kFlowControlMost, "pause frames"));
       return SetFlowControl{flow_control_of(bits)};
     }
+    case ActTag::run_command: {
+      RunCommand run;
+      ASSIGN_OR_RETURN(const auto verb, from.number_up_to(kVerbs.size() - 1, "a verb"));
+      run.verb = kVerbs[verb];
+      ASSIGN_OR_RETURN(run.call, decode_call(from));
+      return run;
+    }
   }
   return invalid("there is no act with number " + std::to_string(tag));
 }
@@ -208,6 +234,11 @@ bool fits(const Act& act, const Act& undo) {
   if (const auto* set = std::get_if<SetRoot>(&act)) {
     const auto* remove = std::get_if<RemoveRoot>(&undo);
     return remove != nullptr && remove->handle == set->handle && is_own_handle(set->handle);
+  }
+  if (const auto* run = std::get_if<RunCommand>(&act)) {
+    const auto* back = std::get_if<RunCommand>(&undo);
+    return back != nullptr && run->verb == Verb::apply && back->verb == Verb::undo &&
+           run->call == back->call;
   }
   return act.index() == undo.index() && !std::holds_alternative<RemoveRoot>(act);
 }
@@ -254,6 +285,15 @@ void encode(Encoder& to, Duration duration) {
   to.number(static_cast<std::uint64_t>(std::max(duration, Duration::zero()).count()));
 }
 
+void encode(Encoder& to, const ExternalCall& call) {
+  to.text(call.command);
+  to.number(call.arguments.size());
+  for (const ExternalArgument& argument : call.arguments) {
+    to.text(argument.name);
+    to.text(argument.value);
+  }
+}
+
 void encode(Encoder& to, const KernelFault& fault) {
   to.text(fault.interface);
   put(to, fault.direction);
@@ -294,6 +334,22 @@ Result<Duration> decode_duration(Decoder& from) {
   return from.number_up_to(kMost, "a duration").map([](std::uint64_t value) {
     return Duration{static_cast<Duration::rep>(value)};
   });
+}
+
+/// Within its caps, and with nothing that could not be an argument.
+Result<ExternalCall> decode_call(Decoder& from) {
+  ExternalCall call;
+  ASSIGN_OR_RETURN(call.command, from.text(kArgumentNameMax));
+  ASSIGN_OR_RETURN(const std::size_t count, from.count(2, "arguments"));
+  if (count > kArgumentsMax) return invalid("more arguments than a command can have");
+  for (std::size_t i = 0; i < count; ++i) {
+    ExternalArgument argument;
+    ASSIGN_OR_RETURN(argument.name, from.text(kArgumentNameMax));
+    ASSIGN_OR_RETURN(argument.value, from.text(kArgumentValueMax));
+    call.arguments.push_back(std::move(argument));
+  }
+  RETURN_IF_ERROR(check(call));
+  return call;
 }
 
 Result<KernelFault> decode_fault(Decoder& from) {

@@ -13,12 +13,14 @@ namespace rehearsal::fault {
 void encode(Encoder& to, const KernelFault& fault);
 void encode(Encoder& to, const InterfaceState& state);
 void encode(Encoder& to, const Change& change);
+void encode(Encoder& to, const ExternalCall& call);
 void encode(Encoder& to, Duration duration);  ///< not negative
 
 Result<KernelFault> decode_fault(Decoder& from);
 Result<InterfaceState> decode_state(Decoder& from);
 /// The act sets something, and the undo fits it.
 Result<Change> decode_change(Decoder& from);
+Result<ExternalCall> decode_call(Decoder& from);
 Result<Duration> decode_duration(Decoder& from);
 Result<std::uint32_t> decode_32(Decoder& from);
 Result<bool> decode_flag(Decoder& from);

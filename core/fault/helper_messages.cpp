@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kTextMax = 240;
 constexpr std::size_t kInterfacesTold = 256;
 // Whatever is told fits: a reply of kFaultsMax faults, and a welcome of as many interfaces.
-static_assert(kFaultsMax * (kTextMax + 128) < kMessageBytesMax);
+static_assert(kFaultsMax * (kTextMax + kCallBytesMax + 128) < kMessageBytesMax);
 static_assert(2 * kInterfacesTold * (kInterfaceNameMax + 2) + 1024 < kMessageBytesMax);
 
 enum class RequestTag : std::uint8_t { hello = 1, apply, renew, undo, list, clear };
@@ -61,6 +61,87 @@ template <typename Enum, std::size_t kCount>
 Result<Enum> take_enum(Decoder& from, const std::array<Enum, kCount>& values,
                        std::string_view what) {
   return from.number_up_to(kCount - 1, what).map([&](std::uint64_t at) { return values[at]; });
+}
+
+enum class TypeTag : std::uint8_t { integer = 1, word, name };
+
+/// Zigzag: what is below zero is small too.
+std::uint64_t folded(std::int64_t value) {
+  return static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63);
+}
+std::int64_t unfolded(std::uint64_t value) {
+  return static_cast<std::int64_t>(value >> 1 ^ (0 - (value & 1)));
+}
+
+struct TypeEncoder {
+  Encoder& to;
+  void operator()(const IntegerArgument& range) const {
+    put(to, TypeTag::integer);
+    to.number(folded(range.min));
+    to.number(folded(range.max));
+  }
+  void operator()(const WordArgument& words) const {
+    put(to, TypeTag::word);
+    to.number(words.one_of.size());
+    for (const std::string& word : words.one_of) to.text(word);
+  }
+  void operator()(const NameArgument& name) const {
+    put(to, TypeTag::name);
+    to.number(name.length_max);
+  }
+};
+
+Result<ArgumentType> take_type(Decoder& from) {
+  ASSIGN_OR_RETURN(const auto tag, from.number());
+  switch (static_cast<TypeTag>(std::min<std::uint64_t>(tag, 255))) {
+    case TypeTag::integer: {
+      ASSIGN_OR_RETURN(const auto min, from.number());
+      ASSIGN_OR_RETURN(const auto max, from.number());
+      return IntegerArgument{unfolded(min), unfolded(max)};
+    }
+    case TypeTag::word: {
+      WordArgument words;
+      ASSIGN_OR_RETURN(const std::size_t count, from.count(1, "words"));
+      if (count > kArgumentWordsMax) return invalid("more words than an argument can have");
+      for (std::size_t i = 0; i < count; ++i) {
+        ASSIGN_OR_RETURN(words.one_of.emplace_back(), from.text(kArgumentValueMax));
+      }
+      return words;
+    }
+    case TypeTag::name: {
+      ASSIGN_OR_RETURN(const auto most, from.number_up_to(kArgumentValueMax, "a length"));
+      return NameArgument{static_cast<std::uint32_t>(most)};
+    }
+  }
+  return invalid("there is no type of arguments with number " + std::to_string(tag));
+}
+
+void put(Encoder& to, const ExternalCommand& command) {
+  to.text(command.name);
+  to.number(command.arguments.size());
+  for (const ArgumentRule& rule : command.arguments) {
+    to.text(rule.name);
+    std::visit(TypeEncoder{to}, rule.type);
+  }
+  encode(to, command.duration_max);
+  encode(to, command.time_max);
+  put_text(to, command.problem);
+}
+
+Result<ExternalCommand> take_command(Decoder& from) {
+  ExternalCommand command;
+  ASSIGN_OR_RETURN(command.name, from.text(kArgumentNameMax));
+  ASSIGN_OR_RETURN(const std::size_t count, from.count(3, "arguments"));
+  if (count > kArgumentsMax) return invalid("more arguments than a command can have");
+  for (std::size_t i = 0; i < count; ++i) {
+    ArgumentRule& rule = command.arguments.emplace_back();
+    ASSIGN_OR_RETURN(rule.name, from.text(kArgumentNameMax));
+    ASSIGN_OR_RETURN(rule.type, take_type(from));
+  }
+  ASSIGN_OR_RETURN(command.duration_max, decode_duration(from));
+  ASSIGN_OR_RETURN(command.time_max, decode_duration(from));
+  ASSIGN_OR_RETURN(command.problem, from.text(kTextMax));
+  return command;
 }
 
 struct RequestEncoder {
@@ -135,6 +216,8 @@ struct ReplyEncoder {
     put_interfaces(to, welcome.interfaces);
     encode(to, welcome.duration_max);
     put_interfaces(to, welcome.protected_interfaces);
+    to.number(welcome.commands.size());
+    for (const ExternalCommand& command : welcome.commands) put(to, command);
     put_text(to, welcome.blocked);
   }
   void operator()(const AppliedReply& applied) const {
@@ -188,6 +271,11 @@ Result<WelcomeReply> take_welcome(Decoder& from) {
   ASSIGN_OR_RETURN(welcome.interfaces, take_interfaces(from));
   ASSIGN_OR_RETURN(welcome.duration_max, decode_duration(from));
   ASSIGN_OR_RETURN(welcome.protected_interfaces, take_interfaces(from));
+  ASSIGN_OR_RETURN(const std::size_t commands, from.count(4, "commands"));
+  if (commands > kCommandsMax) return invalid("more commands than a host can allow");
+  for (std::size_t i = 0; i < commands; ++i) {
+    ASSIGN_OR_RETURN(welcome.commands.emplace_back(), take_command(from));
+  }
   ASSIGN_OR_RETURN(welcome.blocked, from.text(kTextMax));
   return welcome;
 }
@@ -268,6 +356,15 @@ Result<Message> decode_whole(std::string_view bytes, Take take) {
 }
 
 }  // namespace
+
+Duration patience_with(const WelcomeReply& welcome) {
+  constexpr Duration kLeast = std::chrono::seconds{5};
+  constexpr int kAtOnce = 4;
+  Duration longest{0};
+  for (const ExternalCommand& command : welcome.commands)
+    longest = std::max(longest, command.time_max);
+  return kLeast + kAtOnce * std::min(longest, 6 * kCommandLimitMost);
+}
 
 std::string encode(const HelperRequest& request) {
   Encoder to;

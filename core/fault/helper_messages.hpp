@@ -15,12 +15,13 @@
 
 namespace rehearsal::fault {
 
-// What is said on the socket of the helper: one request, one reply, each a packet of its own.
+// What is said on the socket of the helper, and on that of rehearsal-external: one request, one
+// reply, each a packet of its own.
 
 /// A packet larger than this is not read.
-inline constexpr std::size_t kMessageBytesMax = 32 * 1024;
+inline constexpr std::size_t kMessageBytesMax = 64 * 1024;
 /// Of the messages; both sides must have the same.
-inline constexpr std::uint32_t kHelperVersion = 2;
+inline constexpr std::uint32_t kHelperVersion = 3;
 
 /// The first request of a connection.
 struct HelloRequest {
@@ -64,9 +65,14 @@ struct WelcomeReply {
   /// Interfaces that no fault may touch: loopback, control interfaces, those of a default route,
   /// and what these stand on.
   std::vector<std::string> protected_interfaces;
-  std::string blocked;  ///< why nothing new is done now; empty: nothing
+  std::vector<ExternalCommand> commands;  ///< of rehearsal-external; the helper has none
+  std::string blocked;                    ///< why nothing new is done now; empty: nothing
   bool operator==(const WelcomeReply&) const = default;
 };
+/// How long whoever asks waits for an answer: a program that keeps faults answers when the kernel
+/// and the disk have, and when commands have ended, of which several may be undone in one answer.
+Duration patience_with(const WelcomeReply& welcome);
+
 struct AppliedReply {
   std::uint64_t id = 0;
   bool operator==(const AppliedReply&) const = default;

@@ -52,20 +52,6 @@ Result<std::vector<FaultKind>> fault_kinds(const yaml::Node& node) {
   return found;
 }
 
-Result<void> check_times(const HostPolicy& policy, const FaultRequest& request) {
-  if (request.lease < kLeaseLeast || request.lease > kLeaseMost) {
-    return refuse("a lease of " + format_duration_exact(request.lease) + "; right would be " +
-                  format_duration_exact(kLeaseLeast) + " to " + format_duration_exact(kLeaseMost));
-  }
-  if (request.duration <= Duration::zero()) return refuse("a fault needs a longest duration");
-  if (request.duration > policy.duration_max) {
-    return refuse("this host's policy allows a fault for at most " +
-                  format_duration_exact(policy.duration_max) + ", not " +
-                  format_duration_exact(request.duration));
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<HostPolicy> read_host_policy(std::string_view text, std::string file_name) {
@@ -105,9 +91,26 @@ Result<HostPolicy> read_host_policy(std::string_view text, std::string file_name
   return policy;
 }
 
+Result<void> check_times(const FaultRequest& request, Duration duration_max) {
+  if (request.lease < kLeaseLeast || request.lease > kLeaseMost) {
+    return refuse("a lease of " + format_duration_exact(request.lease) + "; right would be " +
+                  format_duration_exact(kLeaseLeast) + " to " + format_duration_exact(kLeaseMost));
+  }
+  if (request.duration <= Duration::zero()) return refuse("a fault needs a longest duration");
+  if (request.duration > duration_max) {
+    return refuse("this host's policy allows a fault for at most " +
+                  format_duration_exact(duration_max) + ", not " +
+                  format_duration_exact(request.duration));
+  }
+  return {};
+}
+
 Result<std::uint32_t> decide(const HostPolicy& policy, const FaultRequest& request,
                              const LinkTable& table) {
   const KernelFault& fault = request.fault;
+  if (is_external(fault.effect))
+    return fail(ErrorCode::unsupported, ErrorSource::host,
+                "this is rehearsal-helper: operators' commands are for rehearsal-external");
   RETURN_IF_ERROR(check(fault));
   for (const FaultKind kind : kinds_of(fault.effect)) {
     if (std::find(policy.faults.begin(), policy.faults.end(), kind) == policy.faults.end()) {
@@ -117,7 +120,7 @@ Result<std::uint32_t> decide(const HostPolicy& policy, const FaultRequest& reque
   if (!names(policy.interfaces, fault.interface)) {
     return refuse("this host's policy does not allow faults on " + fault.interface);
   }
-  RETURN_IF_ERROR(check_times(policy, request));
+  RETURN_IF_ERROR(check_times(request, policy.duration_max));
   const auto link = std::find_if(table.links.begin(), table.links.end(),
                                  [&](const Link& at) { return at.name == fault.interface; });
   if (link == table.links.end()) {

@@ -35,6 +35,9 @@ struct FaultRequest {
   bool operator==(const FaultRequest&) const = default;
 };
 
+/// Whether lease and duration are within their limits; refused otherwise.
+Result<void> check_times(const FaultRequest& request, Duration duration_max);
+
 /// Whether the policy allows what is asked, on a host with these interfaces. Refused with the
 /// reason otherwise; not_found for an interface that is not there. Returns the interface's index.
 Result<std::uint32_t> decide(const HostPolicy& policy, const FaultRequest& request,

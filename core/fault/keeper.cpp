@@ -11,6 +11,8 @@ using Severity = KeeperEvent::Severity;
 /// A journal of this size is started over when nothing is open; one of the cap takes no new faults.
 constexpr std::size_t kJournalBytesLarge = 64 * 1024;
 constexpr std::size_t kRecordsOfAFaultBytes = 2 * kRecordBytesMax;
+/// What the journal remembers of a command whose check said so.
+constexpr std::string_view kCheckedApplied = "applied";
 
 std::string name_of(const OpenFault& fault) {
   return "fault " + std::to_string(fault.intent.id) + " (" + describe(fault.intent.fault) + ")";
@@ -52,10 +54,18 @@ FaultKeeper::FaultKeeper(KernelPort& kernel, JournalPort& journal, KeeperSetup s
 
 Result<std::uint64_t> FaultKeeper::apply(OwnerId owner, const FaultRequest& request,
                                          const HostPolicy& policy, Instant now) {
-  if (const std::string why = blocked(); !why.empty()) {
-    return fail(ErrorCode::refused, ErrorSource::host, why);
-  }
   ASSIGN_OR_RETURN(Intent intent, intend(request, policy, now));
+  return take_on(owner, request, std::move(intent), now);
+}
+
+Result<std::uint64_t> FaultKeeper::apply(OwnerId owner, const FaultRequest& request,
+                                         const ExternalPolicy& policy, Instant now) {
+  ASSIGN_OR_RETURN(Intent intent, intend(request, policy, now));
+  return take_on(owner, request, std::move(intent), now);
+}
+
+Result<std::uint64_t> FaultKeeper::take_on(OwnerId owner, const FaultRequest& request,
+                                           Intent intent, Instant now) {
   step(Step::before_write);
   RETURN_IF_ERROR(journal_.append(intent));
   step(Step::after_write);
@@ -76,42 +86,94 @@ Result<std::uint64_t> FaultKeeper::apply(OwnerId owner, const FaultRequest& requ
                                                std::string(to_string(undone.outcome))));
 }
 
+Result<void> FaultKeeper::may_begin(const KernelFault& fault) const {
+  RETURN_IF_ERROR(book_.may_add(fault));
+  if (journal_.size_bytes() + kRecordsOfAFaultBytes <= kJournalBytesMax) return {};
+  return fail(ErrorCode::refused, ErrorSource::host,
+              "the journal is full; it is started over when no fault is on");
+}
+
+/// Without what is there before, and what is to be done.
+Intent FaultKeeper::intent_of(const FaultRequest& request, Instant now) {
+  return {.id = next_id_++,
+          .fault = request.fault,
+          .before = {},
+          .change = {},
+          .boot_id = setup_.boot_id,
+          .deadline = now + request.duration,
+          .wall_ns = setup_.wall_ns()};
+}
+
 Result<Intent> FaultKeeper::intend(const FaultRequest& request, const HostPolicy& policy,
                                    Instant now) {
+  if (const std::string why = blocked(); !why.empty())
+    return fail(ErrorCode::refused, ErrorSource::host, why);
   ASSIGN_OR_RETURN(const LinkTable table, kernel_.links());
   ASSIGN_OR_RETURN(const std::uint32_t index, decide(policy, request, table));
-  RETURN_IF_ERROR(book_.may_add(request.fault));
-  if (journal_.size_bytes() + kRecordsOfAFaultBytes > kJournalBytesMax) {
-    return fail(ErrorCode::refused, ErrorSource::host,
-                "the journal is full; it is started over when no fault is on");
-  }
+  RETURN_IF_ERROR(may_begin(request.fault));
   ASSIGN_OR_RETURN(InterfaceState before, kernel_.read(index));
-  const std::uint64_t id = next_id_++;
-  ASSIGN_OR_RETURN(Change change, plan_change(request.fault, before, handle_of(id)));
-  return Intent{.id = id,
-                .fault = request.fault,
-                .before = without_others(std::move(before)),
-                .change = std::move(change),
-                .boot_id = setup_.boot_id,
-                .deadline = now + request.duration,
-                .wall_ns = setup_.wall_ns()};
+  Intent intent = intent_of(request, now);
+  ASSIGN_OR_RETURN(intent.change, plan_change(request.fault, before, handle_of(intent.id)));
+  intent.before = without_others(std::move(before));
+  return intent;
+}
+
+Result<Intent> FaultKeeper::intend(const FaultRequest& request, const ExternalPolicy& policy,
+                                   Instant now) {
+  if (const std::string why = blocked(); !why.empty())
+    return fail(ErrorCode::refused, ErrorSource::host, why);
+  ASSIGN_OR_RETURN(const KernelFault fault, decide(policy, request));
+  RETURN_IF_ERROR(may_begin(fault));
+  const auto& call = std::get<ExternalCall>(fault.effect);
+  ASSIGN_OR_RETURN(const Finding finding, setup_.commands->check(call));
+  if (finding.standing != Standing::untouched)
+    return fail(ErrorCode::refused, ErrorSource::host,
+                describe(call) + " is not clear before it is applied, so it is somebody else's" +
+                    (finding.text.empty() ? "" : ": " + finding.text));
+  Intent intent = intent_of(request, now);
+  intent.fault = fault;
+  intent.change = plan_command(call);
+  return intent;
+}
+
+Result<FaultKeeper::Look> FaultKeeper::look(const OpenFault& fault, const std::string& left) {
+  const Change& change = fault.intent.change;
+  if (const auto* run = std::get_if<RunCommand>(&change.act)) {
+    if (setup_.commands == nullptr)
+      return fail(ErrorCode::unsupported, ErrorSource::host, "no commands are run here");
+    return setup_.commands->check(run->call).map([](Finding&& finding) {
+      return Look{std::move(finding), std::string(kCheckedApplied)};
+    });
+  }
+  ASSIGN_OR_RETURN(const std::uint32_t index, present_index(fault));
+  ASSIGN_OR_RETURN(const InterfaceState present, kernel_.read(index));
+  const bool is_root = change.target() == Target::root_qdisc;
+  return Look{find(change, fault.intent.before, present, left),
+              is_root ? options_of_root(present) : std::string()};
+}
+
+Result<void> FaultKeeper::act(const OpenFault& fault, const Act& act) {
+  if (const auto* run = std::get_if<RunCommand>(&act)) {
+    if (setup_.commands == nullptr)
+      return fail(ErrorCode::unsupported, ErrorSource::host, "no commands are run here");
+    return setup_.commands->run(*run);
+  }
+  ASSIGN_OR_RETURN(const std::uint32_t index, present_index(fault));
+  return kernel_.change(index, act);
 }
 
 /// From "it is in the journal" to "it is on, read back, and the journal says so".
 Result<std::uint64_t> FaultKeeper::carry_out(OpenFault& fault, Instant) {
-  const Change& change = fault.intent.change;
   step(Step::before_apply);
-  RETURN_IF_ERROR(kernel_.change(change.interface_index, change.act));
+  RETURN_IF_ERROR(act(fault, fault.intent.change.act));
   step(Step::after_apply);
-  ASSIGN_OR_RETURN(const InterfaceState present, kernel_.read(change.interface_index));
-  const Finding finding = find(change, fault.intent.before, present, {});
-  if (finding.standing != Standing::ours) {
+  ASSIGN_OR_RETURN(Look there, look(fault, {}));
+  if (there.finding.standing != Standing::ours) {
     return fail(ErrorCode::system, ErrorSource::host,
                 name_of(fault) + " is not what was read back" +
-                    (finding.text.empty() ? std::string() : ": " + finding.text));
+                    (there.finding.text.empty() ? std::string() : ": " + there.finding.text));
   }
-  fault.left = options_of_root(present);
-  if (change.target() != Target::root_qdisc) fault.left.clear();
+  fault.left = std::move(there.left);
   step(Step::before_record);
   RETURN_IF_ERROR(journal_.append(AppliedRecord{fault.intent.id, fault.left}));
   step(Step::after_record);
@@ -207,40 +269,45 @@ Result<std::uint32_t> FaultKeeper::present_index(const OpenFault& fault) {
 
 Undone FaultKeeper::undo_one(OpenFault& fault, UndoReason reason, Instant now) {
   const Change& change = fault.intent.change;
+  const Target target = change.target();
   const std::string why = "undone: " + std::string(to_string(reason));
-  const bool is_root = change.target() == Target::root_qdisc;
+  // A switch has not started again with this host.
+  const bool rebooted = fault.before_reboot && target != Target::command;
   // What a start of the kernel left of link and MTU is its own configuration.
-  if (fault.before_reboot && !is_root) return close(fault, Closing::gone, "gone by a reboot", now);
+  if (rebooted && target != Target::root_qdisc)
+    return close(fault, Closing::gone, "gone by a reboot", now);
 
-  const auto index = present_index(fault);
-  const auto present = index ? kernel_.read(*index) : tl::unexpected(index.error());
-  if (!present && present.error().code == ErrorCode::not_found) {
+  const auto present = look(fault, fault.left);
+  if (!present && present.error().code == ErrorCode::not_found && target != Target::command) {
     return close(fault, Closing::gone, "gone with its interface", now);
   }
   if (!present) return stuck(fault, present.error().text(), now);
 
-  const Finding finding = find(change, fault.intent.before, *present, fault.left);
-  if (finding.standing == Standing::untouched) {
+  const Finding& finding = present->finding;
+  // A command that did not get to its end may have left anything, and all was clear before: it is
+  // undone whatever its check says.
+  const bool half_done = target == Target::command && fault.left.empty();
+  if (finding.standing == Standing::untouched && !half_done) {
     const bool never = reason == UndoReason::failed_to_apply;
     return close(fault, never ? Closing::never_done : Closing::undone, why, now);
   }
-  if (finding.standing == Standing::foreign) {
-    if (fault.before_reboot) return close(fault, Closing::gone, "gone by a reboot", now);
+  if (finding.standing == Standing::foreign && !half_done) {
+    if (rebooted) return close(fault, Closing::gone, "gone by a reboot", now);
     return conflict(fault, finding.text);
   }
   step(Step::before_undo);
-  const auto changed = kernel_.change(*index, change.undo);
+  const auto changed = act(fault, change.undo);
   step(Step::after_undo);
   if (!changed) {
     return stuck(fault, "cannot " + describe(change, change.undo) + ": " + changed.error().text(),
                  now);
   }
-  const auto after = kernel_.read(*index);
+  const auto after = look(fault, fault.left);
   if (!after) return stuck(fault, after.error().text(), now);
-  if (find(change, fault.intent.before, *after, fault.left).standing != Standing::untouched) {
+  if (after->finding.standing != Standing::untouched) {
     return stuck(fault,
-                 "the kernel said yes to \"" + describe(change, change.undo) +
-                     "\", but it is not so when read back",
+                 "the answer to \"" + describe(change, change.undo) +
+                     "\" was yes, but it is not so when read back",
                  now);
   }
   return close(fault, Closing::undone, why, now);
@@ -284,7 +351,7 @@ void FaultKeeper::replay(const Journal& journal, Instant now) {
   open_from(journal);
   if (journal.end == JournalEnd::damaged) {
     journal_problem_ = "the journal is damaged (" + journal.problem +
-                       "): a link or an MTU may still be changed by a fault that is not known";
+                       "): what a fault did that is not known may still be there";
     say(Severity::error, "STUCK: " + journal_problem_);
   }
   // Without a journal, what carries our handles is all there is to go by.

@@ -10,6 +10,7 @@
 
 #include "core/base/result.hpp"
 #include "core/base/time.hpp"
+#include "core/fault/external_policy.hpp"
 #include "core/fault/host_policy.hpp"
 #include "core/fault/journal.hpp"
 #include "core/fault/lease_book.hpp"
@@ -42,12 +43,13 @@ struct KeeperSetup {
   std::string boot_id;
   std::function<std::uint64_t()> wall_ns;       ///< for people who read the journal
   std::function<void(Step)> on_step = nullptr;  ///< tests stop here
+  CommandPort* commands = nullptr;              ///< outlives the keeper; none: no commands
 };
 
-/// Does faults to the kernel's network so that they can always be undone: nothing is touched before
-/// the state before, the change and its undo are on disk; everything is read back; whoever dies,
-/// the fault is undone by whoever is left, or by the helper when it is started again. One thread;
-/// calls return when the kernel has answered.
+/// Does faults to the kernel's network, or by operators' commands, so that they can always be
+/// undone: nothing is touched before the state before, the change and its undo are on disk;
+/// everything is read back; whoever dies, the fault is undone by whoever is left, or by the helper
+/// when it is started again. One thread; calls return when the kernel has answered.
 class FaultKeeper {
  public:
   FaultKeeper(KernelPort& kernel, JournalPort& journal, KeeperSetup setup);
@@ -58,6 +60,10 @@ class FaultKeeper {
   /// Returns the fault's number.
   Result<std::uint64_t> apply(OwnerId owner, const FaultRequest& request, const HostPolicy& policy,
                               Instant now);
+  /// An operator's command: refused also where its own check says that it is applied already, for
+  /// then it is somebody else's.
+  Result<std::uint64_t> apply(OwnerId owner, const FaultRequest& request,
+                              const ExternalPolicy& policy, Instant now);
   std::size_t renew(OwnerId owner, std::optional<std::uint64_t> id, Duration lease, Instant now);
   /// One fault, or all; whoever asked for them.
   std::vector<Undone> undo(std::optional<std::uint64_t> id, Instant now);
@@ -66,6 +72,11 @@ class FaultKeeper {
   /// Undoes what is due: call it at next_due(), or later.
   void on_time(Instant now);
   Instant next_due() const { return book_.next_due(); }
+  /// A request took so long, while no other could be taken: where it may have been commands, leases
+  /// last longer by it.
+  void busy(Duration time) {
+    if (setup_.commands != nullptr) book_.wait(time);
+  }
 
   /// Tries once more to undo what is in conflict or stuck; then closes what is in conflict (the
   /// other's change stays), and, with `accept_stuck`, also what is stuck and a damaged journal.
@@ -83,7 +94,20 @@ class FaultKeeper {
   std::vector<KeeperEvent> take_events();
 
  private:
+  /// What stands there of a fault, and what has to be remembered to know it again.
+  struct Look {
+    Finding finding;
+    std::string left;
+  };
+
   Result<Intent> intend(const FaultRequest& request, const HostPolicy& policy, Instant now);
+  Result<Intent> intend(const FaultRequest& request, const ExternalPolicy& policy, Instant now);
+  Result<void> may_begin(const KernelFault& fault) const;
+  Intent intent_of(const FaultRequest& request, Instant now);
+  Result<std::uint64_t> take_on(OwnerId owner, const FaultRequest& request, Intent intent,
+                                Instant now);
+  Result<Look> look(const OpenFault& fault, const std::string& left);
+  Result<void> act(const OpenFault& fault, const Act& act);
   Result<std::uint64_t> carry_out(OpenFault& fault, Instant now);
   Undone undo_one(OpenFault& fault, UndoReason reason, Instant now);
   Undone close(OpenFault& fault, Closing closing, const std::string& text, Instant now);

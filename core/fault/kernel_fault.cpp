@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "core/base/text.hpp"
+#include "core/fault/change.hpp"
 
 namespace rehearsal::fault {
 namespace {
@@ -67,6 +68,7 @@ Result<void> check_value(const SmallerMtu& smaller) {
 Result<void> check_value(const Blackhole&) { return {}; }
 Result<void> check_value(const LinkDown&) { return {}; }
 Result<void> check_value(const PauseFrames&) { return {}; }
+Result<void> check_value(const ExternalCall& call) { return check(call); }
 
 bool is_of_whole_interface(const Effect& effect) {
   return std::holds_alternative<LinkDown>(effect) || std::holds_alternative<SmallerMtu>(effect);
@@ -133,6 +135,11 @@ std::string_view to_string(Direction direction) {
 }
 
 Result<void> check(const KernelFault& fault) {
+  if (const auto* call = std::get_if<ExternalCall>(&fault.effect)) {
+    if (!fault.interface.empty() || fault.direction != Direction::both)
+      return invalid("a command has no interface and no direction");
+    return check(*call);
+  }
   RETURN_IF_ERROR(check_interface(fault.interface));
   RETURN_IF_ERROR(std::visit([](const auto& effect) { return check_value(effect); }, fault.effect));
   if (is_of_whole_interface(fault.effect)) {
@@ -147,6 +154,11 @@ Result<void> check(const KernelFault& fault) {
       "the fault at the sender, or inside our own sender");
 }
 
+bool same_target(const KernelFault& a, const KernelFault& b) {
+  if (is_external(a.effect) || is_external(b.effect)) return a.effect == b.effect;
+  return a.interface == b.interface && target_of(a.effect) == target_of(b.effect);
+}
+
 std::vector<FaultKind> kinds_of(const Effect& effect) {
   return std::visit(
       Overloaded{[](const RateCap&) { return std::vector{FaultKind::rate}; },
@@ -154,6 +166,7 @@ std::vector<FaultKind> kinds_of(const Effect& effect) {
                  [](const LinkDown&) { return std::vector{FaultKind::link_down}; },
                  [](const SmallerMtu&) { return std::vector{FaultKind::mtu}; },
                  [](const PauseFrames&) { return std::vector{FaultKind::flow_control}; },
+                 [](const ExternalCall&) { return std::vector<FaultKind>{}; },
                  [](const Impairment& impairment) {
                    std::vector<FaultKind> kinds;
                    if (impairment.delay > Duration::zero()) kinds.push_back(FaultKind::delay);
@@ -167,11 +180,14 @@ std::vector<FaultKind> kinds_of(const Effect& effect) {
 }
 
 std::string describe(const KernelFault& fault) {
+  if (const auto* call = std::get_if<ExternalCall>(&fault.effect))
+    return "external " + describe(*call);
   const std::string what = std::visit(
       Overloaded{
           [](const RateCap& cap) { return "rate " + format_bit_rate_exact(cap.rate); },
           [](const Impairment& impairment) { return describe(impairment); },
           [](const Blackhole&) { return std::string("blackhole"); },
+          [](const ExternalCall& call) { return describe(call); },
           [](const LinkDown&) { return std::string("link_down"); },
           [](const PauseFrames& pause) {
             return std::string("flow_control ") + (pause.on ? "on" : "off");

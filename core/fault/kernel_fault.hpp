@@ -11,6 +11,7 @@
 #include "core/base/result.hpp"
 #include "core/base/time.hpp"
 #include "core/base/units.hpp"
+#include "core/fault/external_command.hpp"
 
 namespace rehearsal::fault {
 
@@ -83,12 +84,15 @@ struct PauseFrames {
   bool operator==(const PauseFrames&) const = default;
 };
 
-using Effect = std::variant<RateCap, Impairment, Blackhole, LinkDown, SmallerMtu, PauseFrames>;
+/// The last is none of the kernel's: an operator's command, for what only a switch can do. The
+/// helper does none, rehearsal-external nothing else.
+using Effect =
+    std::variant<RateCap, Impairment, Blackhole, LinkDown, SmallerMtu, PauseFrames, ExternalCall>;
 
 /// A fault of the kernel's own network: what, and where on this host. When, and for how long, is
 /// said by whoever asks for it.
 struct KernelFault {
-  std::string interface;  ///< exact name
+  std::string interface;  ///< exact name; empty: an operator's command
   Direction direction = Direction::sent;
   Effect effect;
   bool operator==(const KernelFault&) const = default;
@@ -122,7 +126,14 @@ inline constexpr Duration kFaultDurationMost = std::chrono::hours{24};
 /// says what would be right; `unsupported` where only another place can do it.
 Result<void> check(const KernelFault& fault);
 
-/// All kinds that a fault needs: an impairment may be several at once.
+constexpr bool is_external(const Effect& effect) {
+  return std::holds_alternative<ExternalCall>(effect);
+}
+
+/// Whether both change the same thing, so that only one of them can be on.
+bool same_target(const KernelFault& a, const KernelFault& b);
+
+/// All kinds that a fault needs: an impairment may be several at once; of a command: none.
 std::vector<FaultKind> kinds_of(const Effect& effect);
 
 /// "rate 25Gbit/s on eth1, sent": for logs and lists.

@@ -26,10 +26,12 @@ std::string why_not(const HelperReply& reply) {
 
 }  // namespace
 
-KernelRunner::KernelRunner(std::vector<KernelPart> parts, Duration duration_max,
-                           std::uint64_t& tickets, Instant now)
-    : duration_max_(duration_max), tickets_(tickets), heard_(now) {
-  for (KernelPart& part : parts) parts_.push_back({.planned = std::move(part), .helper_ends = {}});
+KernelRunner::KernelRunner(std::vector<KernelPart> parts, std::uint64_t& tickets, Instant now)
+    : tickets_(tickets), heard_(now) {
+  for (KernelPart& part : parts) {
+    patience_ = std::max(patience_, kHelperPatience + part.time_max);
+    parts_.push_back({.planned = std::move(part), .helper_ends = {}});
+  }
 }
 
 // --- what is wanted ----------------------------------------------------------------------------
@@ -81,8 +83,9 @@ void KernelRunner::ask(Purpose purpose, std::size_t part, HelperRequest request,
 void KernelRunner::apply(Part& part, Instant now) {
   const Duration lease = std::min(lease_left(now), kLeaseMost);
   if (lease < kLeaseLeast) return trouble(part, "the coordinator is silent", now);
-  Duration duration = duration_max_;
-  if (part.until != kNever && part.until - now < duration_max_ - kDurationSlack)
+  const Duration most = part.planned.duration_max;
+  Duration duration = most;
+  if (part.until != kNever && part.until - now < most - kDurationSlack)
     duration = std::max(part.until - now, Duration::zero()) + kDurationSlack;
   part.state = State::applying;
   part.level = part.wanted;
@@ -111,6 +114,8 @@ bool KernelRunner::answered(std::uint64_t ticket, const HelperReply& reply, Inst
   if (found == open_.end()) return false;
   const Open asked = *found;
   open_.erase(found);
+  // One is answered after the other: the next one's time begins now.
+  if (!open_.empty()) open_.front().asked = std::max(open_.front().asked, now);
   switch (asked.purpose) {
     case Purpose::apply:
       on_applied(parts_[asked.part], reply, now);
@@ -202,9 +207,9 @@ void KernelRunner::helper_gone(std::string_view reason, Instant now) {
 // --- time --------------------------------------------------------------------------------------
 
 void KernelRunner::tick(Instant now) {
-  if (!open_.empty() && now >= open_.front().asked + kHelperPatience) {
+  if (!open_.empty() && now >= open_.front().asked + patience_) {
     helper_dead_ = true;
-    return helper_gone("no answer within " + format_duration(kHelperPatience), now);
+    return helper_gone("no answer within " + format_duration(patience_), now);
   }
   if (idle()) next_renewal_ = kNever;
   if (!ending_ && lease_left(now) <= Duration::zero() && !idle())
@@ -221,7 +226,7 @@ void KernelRunner::tick(Instant now) {
 
 Instant KernelRunner::deadline() const {
   Instant next = idle() ? kNever : next_renewal_;
-  if (!open_.empty()) next = std::min(next, open_.front().asked + kHelperPatience);
+  if (!open_.empty()) next = std::min(next, open_.front().asked + patience_);
   if (!ending_ && !idle()) next = std::min(next, heard_ + kRunLease);
   return next;
 }

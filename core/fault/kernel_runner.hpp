@@ -17,13 +17,15 @@ namespace rehearsal::fault {
 /// whoever else lives.
 inline constexpr Duration kRunLease = std::chrono::seconds{5};
 static_assert(kRunLease <= kLeaseMost);
-/// A helper that takes longer to answer is taken for dead.
+/// A helper that takes longer to answer, beside the time of its commands, is taken for dead.
 inline constexpr Duration kHelperPatience = std::chrono::seconds{4};
 
-/// One interface of this host on which a fault of the plan acts.
+/// One interface of this host on which a fault of the plan acts, or a command that it is.
 struct KernelPart {
   std::uint32_t fault = 0;  ///< index in the plan
   std::vector<KernelFault> levels;
+  Duration duration_max{};  ///< that the host allows
+  Duration time_max{};      ///< of a command: doing or undoing may take so long
 };
 
 /// What went wrong with a fault of the plan.
@@ -32,11 +34,11 @@ struct KernelTrouble {
   std::string text;         ///< "STUCK: …", "refused: …"
 };
 
-/// Has the host's helper do the faults of one run, and keeps when they truly were on. A state
-/// machine: told by the worker which level each fault is to be at, by the helper what became of
-/// what was asked, it asks; it extends the leases by the coordinator's word alone. Whatever is not
-/// as asked for is a trouble, ends everything that is on, and begins nothing more: a run whose
-/// faults are not those of its plan says nothing.
+/// Has the host's helper, or its rehearsal-external, do the faults of one run, and keeps when they
+/// truly were on. A state machine: told by the worker which level each fault is to be at, by the
+/// helper what became of what was asked, it asks; it extends the leases by the coordinator's word
+/// alone. Whatever is not as asked for is a trouble, ends everything that is on, and begins nothing
+/// more: a run whose faults are not those of its plan says nothing.
 class KernelRunner {
  public:
   struct Ask {
@@ -44,10 +46,9 @@ class KernelRunner {
     HelperRequest request;
   };
 
-  /// `duration_max`: the host's. `tickets` counts what is asked of the helper, also by others; it
+  /// `tickets` counts what is asked of the helper, also by others; it
   /// outlives this. `now`: the coordinator has spoken.
-  KernelRunner(std::vector<KernelPart> parts, Duration duration_max, std::uint64_t& tickets,
-               Instant now);
+  KernelRunner(std::vector<KernelPart> parts, std::uint64_t& tickets, Instant now);
 
   /// The fault is to be at this level (Schedule::kOff: off), until `until` at the latest.
   void want(std::uint32_t fault, std::uint32_t level, Instant until, Instant now);
@@ -119,7 +120,7 @@ class KernelRunner {
   Duration lease_left(Instant now) const { return heard_ + kRunLease - now; }
 
   std::vector<Part> parts_;
-  Duration duration_max_;
+  Duration patience_ = kHelperPatience;
   std::uint64_t& tickets_;
   Instant heard_;
   Instant next_renewal_ = kNever;

@@ -53,7 +53,7 @@ std::string_view to_string(UndoReason reason) {
     case UndoReason::deadline:
       return "its longest duration is over";
     case UndoReason::helper_restarted:
-      return "the helper was started again";
+      return "what had done it was started again";
     case UndoReason::failed_to_apply:
       return "it could not be applied";
     case UndoReason::retry:
@@ -72,13 +72,13 @@ Result<void> LeaseBook::may_add(const KernelFault& fault) const {
     if (open.state == FaultState::stuck) {
       return refuse("STUCK: " + name + " could not be undone: " + open.problem);
     }
-    if (open.intent.fault.interface != fault.interface) continue;
-    if (open.state == FaultState::conflict) {
+    const bool is_same = same_target(open.intent.fault, fault);
+    const bool is_beside =
+        !is_external(fault.effect) && open.intent.fault.interface == fault.interface;
+    if (open.state == FaultState::conflict && (is_same || is_beside)) {
       return refuse("CONFLICT: " + name + ": " + open.problem);
     }
-    if (target_of(open.intent.fault.effect) == target_of(fault.effect)) {
-      return refuse(name + " is on the same target");
-    }
+    if (is_same) return refuse(name + " is on the same target");
   }
   return {};
 }
@@ -104,6 +104,12 @@ std::size_t LeaseBook::renew(OwnerId owner, std::optional<std::uint64_t> id, Dur
     ++count;
   }
   return count;
+}
+
+void LeaseBook::wait(Duration time) {
+  for (auto& [id, fault] : faults_) {
+    if (is_on(fault) && fault.lease_until < kNever - time) fault.lease_until += time;
+  }
 }
 
 std::vector<LeaseBook::Due> LeaseBook::due(Instant now) const {

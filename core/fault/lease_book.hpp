@@ -80,6 +80,9 @@ class LeaseBook {
   /// many.
   std::size_t renew(OwnerId owner, std::optional<std::uint64_t> id, Duration lease, Instant now);
 
+  /// Nobody could have renewed a lease for so long: all that are on last longer by it.
+  void wait(Duration time);
+
   /// What is to be undone now: lease or deadline passed, or another try.
   std::vector<Due> due(Instant now) const;
   /// The instant at which due() has something, if nothing happens until then.

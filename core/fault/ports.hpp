@@ -24,6 +24,30 @@ class KernelPort {
   virtual Result<void> change(std::uint32_t interface_index, const Act& act) = 0;
 };
 
+/// What operators' commands change, as the keeper of faults sees it. Processes stand behind it, or
+/// a test.
+class CommandPort {
+ public:
+  virtual ~CommandPort() = default;
+
+  /// What the command's own check says, which is all that can be known of a switch.
+  virtual Result<Finding> check(const ExternalCall& call) = 0;
+  /// Applies or undoes; when it returns, no process of the command is left.
+  virtual Result<void> run(const RunCommand& act) = 0;
+};
+
+/// The kernel of a keeper that only runs commands: it has no interface.
+class NoKernel final : public KernelPort {
+ public:
+  Result<LinkTable> links() override { return LinkTable{}; }
+  Result<InterfaceState> read(std::uint32_t) override {
+    return fail(ErrorCode::not_found, ErrorSource::host, "no interface is kept here");
+  }
+  Result<void> change(std::uint32_t, const Act&) override {
+    return fail(ErrorCode::unsupported, ErrorSource::host, "no interface is kept here");
+  }
+};
+
 /// Where records outlive the helper. A file stands behind it, or a test.
 class JournalPort {
  public:

@@ -50,6 +50,7 @@ std::vector<Inventory> assumed_inventories(const Drill& drill,
     inventory.kernel = {.helper = true,
                         .faults = {fault::kFaultKinds.begin(), fault::kFaultKinds.end()},
                         .duration_max = fault::kFaultDurationMost};
+    inventory.external = {.runner = true, .is_assumed = true};
     for (const Nic& nic : inventory.nics) inventory.kernel.interfaces.push_back(nic.name);
   }
   return inventories;

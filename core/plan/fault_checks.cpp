@@ -83,6 +83,7 @@ std::optional<Wrong> check_level(const fault::What& what, const Level& level) {
     case Kind::crash:
     case Kind::link_down:
     case Kind::flow_control:
+    case Kind::external:
       return std::nullopt;
   }
   return std::nullopt;
@@ -90,7 +91,30 @@ std::optional<Wrong> check_level(const fault::What& what, const Level& level) {
 
 bool has_levels(Kind kind) {
   return kind != Kind::blackhole && kind != Kind::pause && kind != Kind::crash &&
-         kind != Kind::link_down;
+         kind != Kind::link_down && kind != Kind::external;
+}
+
+std::optional<Wrong> check_call(const fault::ExternalCall& call) {
+  const auto sound = fault::check(call);
+  if (sound) return std::nullopt;
+  const std::string text = sound.error().message;
+  const std::size_t right = std::min(text.rfind("; "), text.size());
+  const bool of_command = call.arguments.empty() || !fault::is_command_name(call.command);
+  return Wrong{of_command ? "command" : "arguments", text.substr(0, right),
+               text.substr(std::min(right + 2, text.size()))};
+}
+
+/// Whole hosts: what a command does, and where, is for its arguments to say.
+std::optional<Wrong> check_external(const fault::Fault& fault) {
+  const fault::Where& where = fault.where;
+  const bool is_narrowed = !where.ranks.empty() || !where.communicator.empty() ||
+                           !where.nics.empty() || where.rail || !where.peers.empty() ||
+                           where.side != fault::Side::both;
+  if (is_narrowed)
+    return Wrong{"where", "is of more than hosts, but a command is run by hosts",
+                 "hosts: who runs it; what it changes is for its arguments to say"};
+  if (!fault.mechanism || *fault.mechanism == fault::Mechanism::external) return std::nullopt;
+  return Wrong{"mechanism", "a command is run by rehearsal-external", "external, or leave it out"};
 }
 
 std::optional<Wrong> check_names(std::string_view key, const std::vector<std::string>& names,
@@ -119,6 +143,7 @@ std::optional<Wrong> check(const fault::What& what) {
   if (what.kind == Kind::loss && what.retransmission != Duration::zero())
     return check_time("retransmission", what.retransmission, fault::kDelayMax);
   if (fault::makes_traffic(what.kind)) return check_traffic(what);
+  if (what.kind == Kind::external) return check_call(what.call);
   return std::nullopt;
 }
 
@@ -183,6 +208,7 @@ std::optional<Wrong> check(const fault::Fault& fault) {
   if (kind == Kind::incast && fault.where.side == fault::Side::sent)
     return Wrong{"where", "an incast is what a host receives",
                  "direction: received, or kind: background"};
+  if (kind == Kind::external) return check_external(fault);
   const bool to_messages = fault::is_of_messages(kind) || fault::is_of_kernel(kind);
   if (!to_messages && !fault::makes_traffic(kind) &&
       (fault.where.side != fault::Side::both || !fault.where.peers.empty()))
@@ -192,6 +218,9 @@ std::optional<Wrong> check(const fault::Fault& fault) {
     return Wrong{"when", "iterations do not pass while a rank pauses", "for: how long it pauses"};
   if (kind == Kind::crash && fault.when.repeats())
     return Wrong{"when", "an agent crashes once", "leave repeat out"};
+  if (fault.mechanism == fault::Mechanism::external)
+    return Wrong{"mechanism", word + " is none of an operator's commands",
+                 "kind: external, or another mechanism"};
   const bool by_kernel = fault.mechanism == fault::Mechanism::kernel;
   if (kind == Kind::loss && by_kernel != (fault.what.retransmission == Duration::zero()))
     return by_kernel ? Wrong{"what", "a retransmission where packets are truly lost",

@@ -99,6 +99,8 @@ std::vector<std::string_view> keys_of(Kind kind) {
     case Kind::incast:
     case Kind::background:
       return {"kind", "rate", "of", "message", "credits"};
+    case Kind::external:
+      return {"kind", "command", "arguments"};
     case Kind::blackhole:
     case Kind::pause:
     case Kind::crash:
@@ -127,9 +129,24 @@ Result<Kind> read_kind(const Node& node) {
     return value.one_of({Kind::rate, Kind::delay, Kind::loss, Kind::blackhole, Kind::straggler,
                          Kind::pause, Kind::crash, Kind::duplicate, Kind::reorder, Kind::corrupt,
                          Kind::link_down, Kind::mtu, Kind::flow_control, Kind::incast,
-                         Kind::background});
+                         Kind::background, Kind::external});
   }
   return node.wrong("key 'kind' is missing", "it must be given");
+}
+
+// Types and ranges of arguments are for the host's policy to say.
+Result<void> take_call(const Mapping& mapping, fault::What& what) {
+  what.levels = {Level{}};
+  ASSIGN_OR_RETURN(const Node command, mapping.required("command"));
+  ASSIGN_OR_RETURN(what.call.command, command.text());
+  const std::optional<Node> arguments = mapping.optional("arguments");
+  if (!arguments) return {};
+  ASSIGN_OR_RETURN(const auto entries, arguments->entries());
+  for (const auto& [name, value] : entries) {
+    ASSIGN_OR_RETURN(std::string text, value.text());
+    what.call.arguments.push_back({name, std::move(text)});
+  }
+  return {};
 }
 
 Result<bool> read_switch(const Node& node) {
@@ -174,6 +191,8 @@ Result<void> read_levels(const Mapping& mapping, fault::What& what) {
     case Kind::incast:
     case Kind::background:
       return take_traffic(mapping, what);
+    case Kind::external:
+      return take_call(mapping, what);
     case Kind::blackhole:
     case Kind::pause:
     case Kind::crash:
@@ -285,7 +304,7 @@ Result<fault::Fault> read_fault(const Node& node) {
   if (const auto mechanism = mapping.optional("mechanism")) {
     ASSIGN_OR_RETURN(fault.mechanism,
                      mechanism->one_of({fault::Mechanism::sender, fault::Mechanism::kernel,
-                                        fault::Mechanism::device}));
+                                        fault::Mechanism::device, fault::Mechanism::external}));
   }
   const bool by_sender = fault.mechanism != fault::Mechanism::kernel;
   if (fault.what.kind == Kind::loss && by_sender && fault.what.retransmission == Duration::zero())

@@ -128,6 +128,7 @@ std::optional<KernelRefusal> check_place(const Plan& plan, const PlannedFault& f
 
 Inventory without_kernel(Inventory inventory) {
   inventory.kernel = {};
+  inventory.external = {};
   inventory.control_interfaces.clear();
   return inventory;
 }
@@ -218,8 +219,9 @@ Result<std::vector<fault::KernelPart>> kernel_parts(const Plan& plan, HostIndex 
       auto refusal = kernel_cannot(plan, fault, place);
       if (!refusal) refusal = host_refuses(now, fault, place);
       if (refusal) return refuse(refusal->code, refusal->what + "; " + refusal->right);
-      parts.push_back(
-          {.fault = i, .levels = kernel_levels(fault, place.side, now.nics[place.nic->value])});
+      parts.push_back({.fault = i,
+                       .levels = kernel_levels(fault, place.side, now.nics[place.nic->value]),
+                       .duration_max = now.kernel.duration_max});
     }
   }
   return parts;

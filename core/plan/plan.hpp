@@ -41,6 +41,8 @@ struct Inventory {
   /// What its helper says that its kernel may be asked for. Not in a plan's bytes: each agent knows
   /// its own, and looks itself.
   fault::KernelOffer kernel = {};
+  /// What its rehearsal-external says that may be run. Not in a plan's bytes either.
+  fault::ExternalOffer external = {};
   /// Interfaces that carry the control connection or the default route: no fault of the kernel may
   /// touch them. Not in a plan's bytes either.
   std::vector<std::string> control_interfaces = {};

@@ -5,6 +5,7 @@
 
 #include "core/base/random.hpp"
 #include "core/base/text.hpp"
+#include "core/plan/external_faults.hpp"
 #include "core/plan/kernel_faults.hpp"
 #include "core/plan/traffic_faults.hpp"
 
@@ -283,6 +284,7 @@ class FaultPlanner {
 
   Result<void> pick_mechanism() {
     const Kind kind = fault_.what.kind;
+    if (kind == Kind::external) return check_commands();
     if (plan_.transport.kind == TransportKind::loopback && !fault::is_of_compute(kind) &&
         kind != Kind::crash)
       return wrong(ErrorCode::unsupported, path_ + ".what.kind",
@@ -292,6 +294,19 @@ class FaultPlanner {
     if (planned_.mechanism == Mechanism::kernel) return check_kernel();
     if (kind == Kind::rate) return check_rates();
     if (fault::makes_traffic(kind)) return check_pace(plan_, planned_, path_);
+    return {};
+  }
+
+  /// Once on each host: what it changes is for its arguments to say.
+  Result<void> check_commands() {
+    planned_.mechanism = Mechanism::external;
+    for (const Place& place : planned_.places) {
+      const Inventory& host = plan_.hosts[place.host.value];
+      if (const auto refusal = host_refuses_command(host, planned_))
+        return wrong(refusal->code, path_ + "." + refusal->key, refusal->what, refusal->right);
+      if (const auto* command = host.external.find(fault_.what.call.command))
+        planned_.what.command_time = std::max(planned_.what.command_time, command->time_max);
+    }
     return {};
   }
 
@@ -361,6 +376,8 @@ bool may_meet(const std::optional<Value>& a, const std::optional<Value>& b) {
 }
 
 bool same_target(const PlannedFault& a, const PlannedFault& b, const Place& x, const Place& y) {
+  if (a.what.kind == Kind::external || b.what.kind == Kind::external)
+    return a.what.kind == b.what.kind && x.host == y.host && a.what.call == b.what.call;
   const bool traffic = fault::makes_traffic(a.what.kind);
   if (traffic != fault::makes_traffic(b.what.kind)) return false;
   const bool computes = fault::is_of_compute(a.what.kind);

@@ -28,6 +28,15 @@ std::string mechanism_text(const fault::PlannedFault& fault) {
     return "the RDMA device of each NIC, by rate limits of its queue pairs, which have equal parts "
            "of what is left: deeper than it says where not all of them send at once; gone with the "
            "agent";
+  if (fault.mechanism == fault::Mechanism::external)
+    return "the operator's own command, by the host's rehearsal-external: real for whatever it "
+           "changes; its check before and after, " +
+           (fault.what.command_time > Duration::zero()
+                ? "at most " + format_duration_exact(fault.what.command_time) +
+                      " to do or to undo it"
+                : std::string("limits by the policy of the host, which was not asked")) +
+           "; undone " + format_duration_exact(fault::kRunLease) +
+           " after the coordinator's last word";
   if (fault::is_of_messages(fault.what.kind))
     return "the agent, on its own messages: the same for any transport, gone with the agent";
   if (fault::makes_traffic(fault.what.kind))

@@ -179,6 +179,13 @@ Json faults_json(const Plan& plan) {
       what["message_bytes"] = fault.what.message.count();
       what["credits"] = fault.what.credits;
     }
+    if (fault.what.kind == fault::Kind::external) {
+      what["command"] = fault.what.call.command;
+      what["arguments"] = Json::object();
+      for (const fault::ExternalArgument& argument : fault.what.call.arguments)
+        what["arguments"][argument.name] = argument.value;
+      what["command_time_max_seconds"] = to_seconds(fault.what.command_time);
+    }
     Json places = Json::array();
     for (const fault::Place& place : fault.places) places.push_back(place_json(plan, place));
     list.push_back({{"name", fault.name},

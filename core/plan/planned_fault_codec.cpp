@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "core/fault/fault_codec.hpp"
 #include "core/plan/checks.hpp"
 #include "core/plan/plan_faults.hpp"
 #include "core/plan/traffic_faults.hpp"
@@ -45,6 +46,10 @@ void write(Encoder& encoder, const fault::What& what) {
   write(encoder, what.retransmission);
   if (what.kind == fault::Kind::flow_control)
     for (const Level& level : what.levels) encoder.number(level.pause_frames ? 1 : 0);
+  if (what.kind == fault::Kind::external) {
+    fault::encode(encoder, what.call);
+    write(encoder, what.command_time);
+  }
   if (!fault::makes_traffic(what.kind)) return;
   encoder.number(what.message.count());
   encoder.number(what.credits);
@@ -141,6 +146,10 @@ class Reader {
     ASSIGN_OR_RETURN(what.jitter, duration());
     ASSIGN_OR_RETURN(what.retransmission, duration());
     if (what.kind == fault::Kind::flow_control) RETURN_IF_ERROR(pause_frames(what));
+    if (what.kind == fault::Kind::external) {
+      ASSIGN_OR_RETURN(what.call, fault::decode_call(decoder_));
+      ASSIGN_OR_RETURN(what.command_time, duration());
+    }
     if (fault::makes_traffic(what.kind)) RETURN_IF_ERROR(traffic(what));
     return what;
   }

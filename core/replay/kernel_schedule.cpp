@@ -9,7 +9,7 @@ std::vector<fault::Schedule::Entry> entries_of(const plan::Plan& plan, HostIndex
   std::vector<fault::Schedule::Entry> entries;
   for (std::uint32_t i = 0; i < plan.faults.size(); ++i) {
     const fault::PlannedFault& fault = plan.faults[i];
-    if (fault.mechanism != fault::Mechanism::kernel ||
+    if (!fault::is_kept(fault.mechanism) ||
         std::ranges::find(fault.places, host, &fault::Place::host) == fault.places.end())
       continue;
     entries.push_back({.fault = i,

@@ -9,9 +9,10 @@
 
 namespace rehearsal::replay {
 
-/// When a plan's faults of a host's kernel are to begin, to change and to end. Only the worker sees
-/// the edges of iterations; what is done about it is not its business, so it says it once and goes
-/// on. Everything is allocated by the constructor; the rest is for the data path.
+/// When a plan's faults of a host's kernel, and its commands, are to begin, to change and to end.
+/// Only the worker sees the edges of iterations; what is done about it is not its business, so it
+/// says it once and goes on. Everything is allocated by the constructor; the rest is for the data
+/// path.
 class KernelSchedule {
  public:
   KernelSchedule(const plan::Plan& plan, HostIndex host);

@@ -38,6 +38,17 @@ Result<void> SimulatedHost::change(std::uint32_t interface_index, const Act& act
   return {};
 }
 
+Result<Finding> SimulatedHost::check(const ExternalCall& call) {
+  return Finding{commands_on_.contains(describe(call)) ? Standing::ours : Standing::untouched, {}};
+}
+
+Result<void> SimulatedHost::run(const RunCommand& act) {
+  if (refuses_) return fail(ErrorCode::system, ErrorSource::host, "the switch says no");
+  if (act.verb == Verb::apply) commands_on_.insert(describe(act.call));
+  if (act.verb == Verb::undo) commands_on_.erase(describe(act.call));
+  return {};
+}
+
 Result<void> SimulatedHost::append(const JournalRecord& record) {
   journal_ += encode_record(record);
   return {};
@@ -49,8 +60,19 @@ Result<void> SimulatedHost::restart(std::span<const JournalRecord> records) {
   return {};
 }
 
-SimulatedHelper::SimulatedHelper(SimulatedHost& host, Instant now)
-    : keeper_(host, host, {.boot_id = "simulated", .wall_ns = [] { return std::uint64_t{1}; }}) {
+SimulatedHelper::SimulatedHelper(SimulatedHost& host, bool runs_commands, Instant now)
+    : runs_commands_(runs_commands),
+      keeper_(host, host,
+              {.boot_id = "simulated",
+               .wall_ns = [] { return std::uint64_t{1}; },
+               .commands = runs_commands ? &host : nullptr}) {
+  commands_.commands = {{.told = {.name = "cut",
+                                  .arguments = {{"port", IntegerArgument{1, 48}}},
+                                  .duration_max = std::chrono::minutes{10},
+                                  .time_max = std::chrono::seconds{12},
+                                  .problem = {}},
+                         .executable = "/simulated/cut",
+                         .limits = {}}};
   policy_.faults = {kFaultKinds.begin(), kFaultKinds.end()};
   policy_.duration_max = std::chrono::minutes{10};
   for (const auto& [index, state] : host.interfaces()) policy_.interfaces.push_back(state.name);
@@ -58,18 +80,27 @@ SimulatedHelper::SimulatedHelper(SimulatedHost& host, Instant now)
 }
 
 WelcomeReply SimulatedHelper::welcome() const {
+  if (runs_commands_)
+    return {.version = kHelperVersion,
+            .faults = {},
+            .interfaces = {},
+            .protected_interfaces = {},
+            .commands = {commands_.commands.front().told},
+            .blocked = keeper_.blocked()};
   return {.version = kHelperVersion,
           .faults = policy_.faults,
           .interfaces = policy_.interfaces,
           .duration_max = policy_.duration_max,
           .protected_interfaces = {},
+          .commands = {},
           .blocked = keeper_.blocked()};
 }
 
 HelperReply SimulatedHelper::answer(OwnerId owner, const HelperRequest& request, Instant now) {
   if (std::holds_alternative<HelloRequest>(request)) return welcome();
   if (const auto* apply = std::get_if<ApplyRequest>(&request)) {
-    const auto id = keeper_.apply(owner, apply->request, policy_, now);
+    const auto id = runs_commands_ ? keeper_.apply(owner, apply->request, commands_, now)
+                                   : keeper_.apply(owner, apply->request, policy_, now);
     if (!id) return RefusedReply{id.error().code, id.error().text()};
     return AppliedReply{*id};
   }

@@ -35,6 +35,7 @@ struct WorldOptions {
   std::vector<Duration> clock_offsets;
   std::vector<plan::Inventory> inventories;  ///< one an agent
   bool helpers = false;                      ///< each host has one, which allows all on its NICs
+  bool commands = false;  ///< … or, with `helpers`: rehearsal-external, with a command `cut`
   coordination::CoordinatorOptions coordinator;
   coordination::AgentOptions agent;  ///< inventory and seed are filled in
   ControlNetwork control;
@@ -86,7 +87,7 @@ class World {
   bool agent_alive(std::size_t agent) const;
   /// Whether the agent has a worker that may still send.
   bool agent_sends(std::size_t agent) const;
-  /// The kernel of an agent's host; with `helpers`.
+  /// The kernel, or the commands, of an agent's host; with `helpers`.
   SimulatedHost& host(std::size_t agent);
   const std::vector<coordination::StoreRun>& stored() const { return stored_; }
   const std::vector<std::string>& log() const { return log_; }
@@ -119,6 +120,9 @@ class World {
   void agent_connects(std::size_t agent, std::uint64_t life);
   std::unique_ptr<replay::Transport> network_of(HostIndex host);
   void take_worker_events(std::size_t agent);
+  coordination::Helper helper_kind() const {
+    return options_.commands ? coordination::Helper::external : coordination::Helper::kernel;
+  }
   void connect_helper(std::size_t agent);
   void ask_helper(std::size_t agent, const coordination::AskHelper& asked);
   void drop_helper(std::size_t agent, const std::string& reason);

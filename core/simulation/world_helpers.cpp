@@ -21,7 +21,8 @@ SimulatedHost& World::host(std::size_t agent) {
 
 void World::start_helper(std::size_t i) {
   Agent& agent = *agents_[i];
-  if (!agent.helper) agent.helper = std::make_unique<SimulatedHelper>(host(i), now_);
+  if (!agent.helper)
+    agent.helper = std::make_unique<SimulatedHelper>(host(i), options_.commands, now_);
 }
 
 void World::kill_helper(std::size_t i) {
@@ -37,7 +38,7 @@ void World::connect_helper(std::size_t i) {
     if (!agent.session || agent.life != life || agent.owner.value != 0) return;
     if (!agent.helper) return drop_helper(i, "no helper listens");
     agent.owner = fault::OwnerId{++owners_};
-    agent_on(i, coordination::HelperUp{agent.helper->welcome()});
+    agent_on(i, coordination::HelperUp{agent.helper->welcome(), helper_kind()});
   });
 }
 
@@ -55,7 +56,7 @@ void World::drop_helper(std::size_t i, const std::string& reason) {
   const fault::OwnerId owner = std::exchange(agent.owner, {});
   if (agent.helper && owner.value != 0) agent.helper->disconnected(owner, now_);
   queue_.at(now_, [this, i, reason, life = agent.life] {
-    if (agents_[i]->life == life) agent_on(i, coordination::HelperDown{reason});
+    if (agents_[i]->life == life) agent_on(i, coordination::HelperDown{reason, helper_kind()});
   });
   queue_.at(now_ + kConnectAgain, [this, i, life = agent.life] {
     if (agents_[i]->life == life) connect_helper(i);

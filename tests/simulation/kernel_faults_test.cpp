@@ -1,5 +1,6 @@
-// Faults of hosts' kernels in a whole cluster: that they come and go as planned, and that, whoever
-// dies or pauses when, every kernel is soon what it was. REHEARSAL_SEED=n runs just that history.
+// Faults of hosts' kernels, and operators' commands, in a whole cluster: that they come and go as
+// planned, and that, whoever dies or pauses when, all is soon what it was. REHEARSAL_SEED=n runs
+// just that history.
 #include <gmock/gmock.h>
 
 #include <cstdlib>
@@ -25,16 +26,25 @@ constexpr const char* kFault =
     "    when: {iteration: 1, iterations: 3, for: 6s}\n"
     "    mechanism: kernel\n";
 
-WorldOptions with_helpers(std::uint32_t agents, std::uint64_t seed) {
+/// A command of host1 in their place.
+constexpr const char* kCommand =
+    "faults:\n"
+    "  - name: cut\n"
+    "    what: {kind: external, command: cut, arguments: {port: 7}}\n"
+    "    where: {hosts: host1}\n"
+    "    when: {iteration: 1, iterations: 3, for: 6s}\n";
+
+WorldOptions with_helpers(std::uint32_t agents, std::uint64_t seed, bool commands) {
   WorldOptions options = cluster(agents, seed);
   options.helpers = true;
+  options.commands = commands;
   return options;
 }
 
 class KernelFaultsOfARun : public testing::Test {
  protected:
   void join(std::uint32_t agents = 2, std::uint64_t seed = 1) {
-    world_ = std::make_unique<World>(with_helpers(agents, seed));
+    world_ = std::make_unique<World>(with_helpers(agents, seed, commands_));
     for (std::size_t i = 0; i < world_->agents(); ++i)
       clean_.push_back(world_->host(i).interfaces());
     ASSERT_TRUE(world_->run_until([&] { return all_joined(*world_) && helpers_are_up(); }, 20s));
@@ -42,10 +52,11 @@ class KernelFaultsOfARun : public testing::Test {
   }
   bool helpers_are_up() const {
     for (std::size_t i = 0; i < world_->agents(); ++i)
-      if (!world_->agent(i).helper) return false;
+      if (!(commands_ ? world_->agent(i).external : world_->agent(i).helper)) return false;
     return true;
   }
-  void start(std::uint32_t iterations, const std::string& more = kFault) {
+  void start(std::uint32_t iterations) { start(iterations, commands_ ? kCommand : kFault); }
+  void start(std::uint32_t iterations, const std::string& more) {
     drill_.agents = static_cast<std::uint32_t>(world_->agents());
     drill_.iterations = iterations;
     drill_.more = more;
@@ -55,7 +66,8 @@ class KernelFaultsOfARun : public testing::Test {
   bool fault_is_on() const { return world_->agent(1).faults_applied > 0; }
   bool all_clean() const {
     for (std::size_t i = 0; i < world_->agents(); ++i)
-      if (world_->host(i).interfaces() != clean_[i]) return false;
+      if (world_->host(i).interfaces() != clean_[i] || !world_->host(i).commands_on().empty())
+        return false;
     return true;
   }
   report::Summary summary() const {
@@ -64,6 +76,9 @@ class KernelFaultsOfARun : public testing::Test {
     return read ? *read : report::Summary{};
   }
 
+  void whoever_dies();
+
+  bool commands_ = false;  ///< instead of faults of the kernel
   std::unique_ptr<World> world_;
   std::vector<std::map<std::uint32_t, fault::InterfaceState>> clean_;
   DrillOptions drill_;
@@ -169,7 +184,7 @@ std::vector<std::uint64_t> seeds() {
   return all;
 }
 
-TEST_F(KernelFaultsOfARun, WhoeverDiesEveryKernelIsSoonWhatItWas) {
+void KernelFaultsOfARun::whoever_dies() {
   std::size_t died_while_on = 0;
   for (const std::uint64_t seed : seeds()) {
     SCOPED_TRACE("REHEARSAL_SEED=" + std::to_string(seed));
@@ -240,6 +255,28 @@ TEST_F(KernelFaultsOfARun, WhoeverDiesEveryKernelIsSoonWhatItWas) {
   if (seeds().size() > 1) {
     EXPECT_GT(died_while_on, seeds().size() / 2);
   }
+}
+
+TEST_F(KernelFaultsOfARun, WhoeverDiesEveryKernelIsSoonWhatItWas) { whoever_dies(); }
+
+TEST_F(KernelFaultsOfARun, WhoeverDiesEveryCommandIsSoonUndone) {
+  commands_ = true;
+  whoever_dies();
+}
+
+TEST_F(KernelFaultsOfARun, ACommandThatCannotBeUndoneIsLoudAndBlocksTheHost) {
+  commands_ = true;
+  join();
+  start(40);
+  ASSERT_TRUE(world_->run_until([&] { return fault_is_on(); }, 10s)) << log_tail(*world_);
+  EXPECT_EQ(world_->host(1).commands_on(), std::set<std::string>{"cut --port=7"});
+  world_->host(1).refuse_changes(true);
+  ASSERT_TRUE(world_->run_until([&] { return ended(); }, 20s)) << log_tail(*world_);
+  EXPECT_THAT(finished(*world_, person_)->table(), HasSubstr("STUCK"));
+  EXPECT_EQ(finished(*world_, person_)->exit_code(), 3U);
+  world_->host(1).refuse_changes(false);
+  world_->run_for(5s);
+  EXPECT_TRUE(all_clean());
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ fault::WelcomeReply welcome_reply() {
           .interfaces = {"data0", "data1"},
           .duration_max = 1min,
           .protected_interfaces = {"lo"},
+          .commands = {},
           .blocked = {}};
 }
 

@@ -17,6 +17,15 @@ TEST(Messages, AnInventoryComesBackAsItWas) {
                       .faults = {fault::FaultKind::rate, fault::FaultKind::mtu},
                       .interfaces = {"data0"},
                       .duration_max = 90s};
+  inventory.external = {
+      .runner = true,
+      .commands = {{.name = "port-down",
+                    .arguments = {{"switch", fault::WordArgument{{"leaf1", "leaf2"}}},
+                                  {"port", fault::IntegerArgument{-1, 48}},
+                                  {"label", fault::NameArgument{8}}},
+                    .duration_max = 60s,
+                    .time_max = 12s,
+                    .problem = "it is not there"}}};
   inventory.control_interfaces = {"eth0", "lo"};
   protocol::Inventory message;
   to_message(inventory, message);
@@ -33,6 +42,27 @@ TEST(Messages, AnOfferOfANewerAgentIsTakenAsFarAsItIsKnown) {
                                                        .faults = {fault::FaultKind::rate},
                                                        .interfaces = {"eth1"},
                                                        .duration_max = fault::kFaultDurationMost}));
+}
+
+TEST(Messages, CommandsThatCouldNotBeAnyAreLeftOut) {
+  protocol::ExternalOffer message;
+  message.set_runner(true);
+  for (const char* name : {"cut", "rm -rf /", ""}) {
+    protocol::ExternalCommand& command = *message.add_commands();
+    command.set_name(name);
+    command.set_time_max_ns(std::numeric_limits<std::uint64_t>::max());
+    command.set_duration_max_ns(std::numeric_limits<std::uint64_t>::max());
+    for (const char* argument : {"port", "$x"}) command.add_arguments()->set_name(argument);
+    command.mutable_arguments(0)->add_one_of("a b");
+    command.mutable_arguments(0)->add_one_of("ab");
+  }
+  const fault::ExternalOffer offer = from_message(message);
+  ASSERT_EQ(offer.commands.size(), 1U);
+  EXPECT_EQ(offer.commands[0].duration_max, fault::kFaultDurationMost);
+  EXPECT_EQ(offer.commands[0].time_max, 60s);
+  ASSERT_EQ(offer.commands[0].arguments.size(), 1U);
+  EXPECT_EQ(offer.commands[0].arguments[0].type,
+            (fault::ArgumentType{fault::WordArgument{{"ab"}}}));
 }
 
 TEST(Messages, AFindingComesBackAsItWas) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,39 @@ class FakeKernel final : public KernelPort {
 
  private:
   std::map<std::uint32_t, InterfaceState> states_;
+};
+
+/// A switch in memory, and commands that change it: what was done stays when the keeper dies.
+class FakeCommands final : public CommandPort {
+ public:
+  Result<Finding> check(const ExternalCall& call) override {
+    if (check_fails) return fail(ErrorCode::system, ErrorSource::host, "the switch is silent");
+    const std::string key = describe(call);
+    if (changed.contains(key)) return Finding{Standing::foreign, "somebody else's"};
+    return Finding{done.contains(key) ? Standing::ours : Standing::untouched, {}};
+  }
+  Result<void> run(const RunCommand& act) override {
+    runs.push_back(act);
+    if (act.verb == Verb::apply) done.insert(describe(act.call));
+    if (act.verb == Verb::apply && apply_is_killed)
+      return fail(ErrorCode::timed_out, ErrorSource::host, "it was killed at its limit");
+    if (act.verb == Verb::undo && undo_fails)
+      return fail(ErrorCode::system, ErrorSource::host, "undo ended with 1");
+    if (act.verb == Verb::undo) done.erase(describe(act.call));
+    return {};
+  }
+  int count(Verb verb) const {
+    int found = 0;
+    for (const RunCommand& run : runs) found += run.verb == verb ? 1 : 0;
+    return found;
+  }
+
+  std::set<std::string> done;     ///< calls that are applied
+  std::set<std::string> changed;  ///< calls whose check sees another's hand
+  std::vector<RunCommand> runs;
+  bool check_fails = false;
+  bool apply_is_killed = false;  ///< after it did what it was to do
+  bool undo_fails = false;
 };
 
 /// A file in memory, written in two halves, as the real one in tests.

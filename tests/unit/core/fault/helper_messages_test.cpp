@@ -15,7 +15,8 @@ std::vector<KernelFault> every_fault() {
           {"eth1", Direction::received, Blackhole{}},
           {"eth1", Direction::both, LinkDown{}},
           {"eth1", Direction::both, SmallerMtu{1500}},
-          {"eth1", Direction::received, PauseFrames{true}}};
+          {"eth1", Direction::received, PauseFrames{true}},
+          {"", Direction::both, ExternalCall{"cut", {{"port", "7"}, {"switch", "leaf1"}}}}};
 }
 
 TEST(HelperMessages, RequestsAreReadAsTheyWereWritten) {
@@ -35,8 +36,19 @@ TEST(HelperMessages, RequestsAreReadAsTheyWereWritten) {
 
 TEST(HelperMessages, RepliesAreReadAsTheyWereWritten) {
   const std::vector<HelperReply> replies = {
-      WelcomeReply{
-          2, {FaultKind::rate, FaultKind::mtu}, {"eth1"}, seconds{60}, {"lo", "eth0"}, "STUCK: x"},
+      WelcomeReply{3,
+                   {FaultKind::rate, FaultKind::mtu},
+                   {"eth1"},
+                   seconds{60},
+                   {"lo", "eth0"},
+                   {{"cut",
+                     {{"port", IntegerArgument{INT64_MIN, INT64_MAX}},
+                      {"switch", WordArgument{{"leaf1", "leaf2"}}},
+                      {"label", NameArgument{8}}},
+                     seconds{60},
+                     seconds{12},
+                     "it is not there"}},
+                   "STUCK: x"},
       AppliedReply{7},
       RenewedReply{2},
       UndoneReply{{{1, UndoOutcome::conflict, "text"}}, "blocked"},
@@ -50,10 +62,13 @@ TEST(HelperMessages, RepliesAreReadAsTheyWereWritten) {
 }
 
 TEST(HelperMessages, TheLongestListFits) {
+  std::vector<ExternalArgument> longest;
+  for (int i = 0; i < 5; ++i)
+    longest.push_back({"a" + std::to_string(i), std::string(kArgumentValueMax, 'a')});
   ListReply list;
   for (std::size_t i = 0; i < kFaultsMax; ++i) {
     list.faults.push_back({.id = UINT64_MAX - i,
-                           .fault = every_fault()[1],
+                           .fault = {"", Direction::both, ExternalCall{"cut", longest}},
                            .state = FaultState::stuck,
                            .lease_left = seconds{10},
                            .duration_left = seconds{86400},

@@ -17,10 +17,9 @@ KernelFault cap(const std::string& interface, std::uint64_t megabits) {
 class KernelRunnerTest : public testing::Test {
  protected:
   KernelRunner make() {
-    return {{{.fault = 0, .levels = {cap("eth1", 50), cap("eth1", 25)}},
-             {.fault = 1, .levels = {cap("eth2", 10)}},
-             {.fault = 1, .levels = {cap("eth3", 10)}}},
-            10min,
+    return {{{.fault = 0, .levels = {cap("eth1", 50), cap("eth1", 25)}, .duration_max = 10min},
+             {.fault = 1, .levels = {cap("eth2", 10)}, .duration_max = 10min},
+             {.fault = 1, .levels = {cap("eth3", 10)}, .duration_max = 10min}},
             tickets_,
             now_};
   }
@@ -252,6 +251,35 @@ TEST_F(KernelRunnerTest, AHelperThatDoesNotAnswerIsGivenUp) {
   runner_.tick(now_);
   EXPECT_TRUE(runner_.is_helper_dead());
   EXPECT_THAT(trouble(), HasSubstr("no answer within 4"));
+}
+
+TEST_F(KernelRunnerTest, CommandsMayTakeTheTimeThatTheirHostGivesThem) {
+  const KernelFault command{
+      .interface = {}, .direction = Direction::both, .effect = ExternalCall{"cut", {}}};
+  KernelRunner runner{{{.fault = 0, .levels = {command}, .duration_max = 10min, .time_max = 20s},
+                       {.fault = 1, .levels = {command}, .duration_max = 10min}},
+                      tickets_,
+                      now_};
+  runner.want(0, 0, kNever, now_);
+  runner.want(1, 0, kNever, now_);
+  const auto asks = runner.take_asks();
+  ASSERT_EQ(asks.size(), 2U);
+  for (int i = 0; i < 23; ++i) {
+    pass(1s);
+    runner.heard(now_);
+    runner.tick(now_);
+  }
+  EXPECT_FALSE(runner.is_helper_dead());
+  // The second one is carried out only now.
+  EXPECT_TRUE(runner.answered(asks[0].ticket, AppliedReply{1}, now_));
+  pass(20s);
+  runner.heard(now_);
+  runner.tick(now_);
+  EXPECT_FALSE(runner.is_helper_dead());
+  pass(5s);
+  runner.heard(now_);
+  runner.tick(now_);
+  EXPECT_TRUE(runner.is_helper_dead());
 }
 
 TEST_F(KernelRunnerTest, AnOperatorsWordEndsItEarly) {

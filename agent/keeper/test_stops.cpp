@@ -1,4 +1,4 @@
-#include "agent/helper/test_stops.hpp"
+#include "agent/keeper/test_stops.hpp"
 
 #include <charconv>
 #include <csignal>

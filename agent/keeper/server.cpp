@@ -1,4 +1,4 @@
-#include "agent/helper/server.hpp"
+#include "agent/keeper/server.hpp"
 
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "agent/fault/local_address.hpp"
-#include "agent/helper/log.hpp"
-#include "agent/helper/policy_file.hpp"
+#include "agent/keeper/log.hpp"
 #include "runtime/clock.hpp"
 
 namespace rehearsal::agent {
@@ -26,12 +25,6 @@ constexpr std::size_t kConnectionsMax = 16;
 constexpr int kBacklog = 16;
 
 fault::RefusedReply refused(const Error& error) { return {error.code, error.text()}; }
-
-/// Without a policy that can be trusted, nothing is allowed.
-fault::HostPolicy policy_or_none(const std::filesystem::path& path) {
-  auto policy = read_policy_file(path);
-  return policy ? std::move(*policy) : fault::HostPolicy{};
-}
 
 bool send_reply(int descriptor, const fault::HelperReply& reply) {
   const std::string bytes = fault::encode(reply);
@@ -63,8 +56,8 @@ void close_answered(int descriptor) {
 
 }  // namespace
 
-Server::Server(fault::FaultKeeper& keeper, std::filesystem::path policy_path)
-    : keeper_(keeper), policy_path_(std::move(policy_path)) {}
+Server::Server(fault::FaultKeeper& keeper, ServerPolicy& policy)
+    : keeper_(keeper), policy_(policy) {}
 
 Server::~Server() {
   for (const auto& [descriptor, connection] : connections_) ::close(descriptor);
@@ -100,7 +93,7 @@ Result<void> Server::run(const runtime::ServiceManager& service_manager) {
     }
     service_manager.alive();
     // First what is due: nobody can hold that up by talking.
-    keeper_.on_time(runtime::now());
+    undo_what_is_due();
     if (ready > 0 && watched[0].revents != 0) break;
     if (ready > 0 && watched[1].revents != 0) accept_one();
     for (std::size_t i = 2; ready > 0 && i < watched.size(); ++i) {
@@ -124,6 +117,13 @@ int Server::poll_timeout_ms(const runtime::ServiceManager& service_manager) cons
   return static_cast<int>(ms.count());
 }
 
+void Server::undo_what_is_due() {
+  const Instant began = runtime::now();
+  if (began < keeper_.next_due()) return;
+  keeper_.on_time(began);
+  keeper_.busy(runtime::now() - began);
+}
+
 void Server::accept_one() {
   const int descriptor = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (descriptor < 0) return;
@@ -133,7 +133,7 @@ void Server::accept_one() {
     ::close(descriptor);
     return;
   }
-  const bool may = may_connect(policy_or_none(policy_path_), peer.uid);
+  const bool may = policy_.may_connect(peer.uid);
   if (!may || (peer.uid != 0 && connections_.size() >= kConnectionsMax)) {
     const std::string why =
         may ? "too many connections"
@@ -166,7 +166,10 @@ void Server::receive_from(int descriptor) {
     return drop(descriptor);
   }
   // A peer that does not read its answers is gone for us.
-  if (!send_reply(descriptor, answer(found->second, *request))) drop(descriptor);
+  const Instant began = runtime::now();
+  const fault::HelperReply reply = answer(found->second, *request);
+  keeper_.busy(runtime::now() - began);
+  if (!send_reply(descriptor, reply)) drop(descriptor);
 }
 
 void Server::drop(int descriptor) {
@@ -175,7 +178,9 @@ void Server::drop(int descriptor) {
   const fault::OwnerId owner = found->second.owner;
   connections_.erase(found);
   close_answered(descriptor);
-  keeper_.disconnected(owner, runtime::now());
+  const Instant began = runtime::now();
+  keeper_.disconnected(owner, began);
+  keeper_.busy(runtime::now() - began);
 }
 
 void Server::drop_all() {
@@ -196,19 +201,11 @@ fault::HelperReply Server::on(Connection& connection, const fault::HelloRequest&
                                                         ", not " + std::to_string(request.version)};
   }
   connection.greeted = true;
-  const fault::HostPolicy policy = policy_or_none(policy_path_);
-  return fault::WelcomeReply{.version = fault::kHelperVersion,
-                             .faults = policy.faults,
-                             .interfaces = policy.interfaces,
-                             .duration_max = policy.duration_max,
-                             .protected_interfaces = keeper_.protected_names(policy),
-                             .blocked = keeper_.blocked()};
+  return policy_.welcome(keeper_);
 }
 
 fault::HelperReply Server::on(Connection& connection, const fault::ApplyRequest& request) {
-  const auto policy = read_policy_file(policy_path_);
-  if (!policy) return refused(policy.error().within("without a policy no fault is allowed"));
-  const auto id = keeper_.apply(connection.owner, request.request, *policy, runtime::now());
+  const auto id = policy_.apply(keeper_, connection.owner, request.request, runtime::now());
   if (id) return fault::AppliedReply{*id};
   log_line(Severity::warning,
            "refused " + describe(request.request.fault) + ": " + id.error().text());

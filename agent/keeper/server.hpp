@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "agent/keeper/server_policy.hpp"
 #include "core/base/result.hpp"
 #include "core/fault/helper_messages.hpp"
 #include "core/fault/keeper.hpp"
@@ -11,14 +12,14 @@
 
 namespace rehearsal::agent {
 
-/// The helper's socket and its loop: one thread, one request at a time, so that what the keeper
-/// does to the kernel is never interleaved. It decides nothing that the keeper or the policy
-/// decides.
+/// The socket of a program that keeps faults, and its loop: one thread, one request at a time, so
+/// that what the keeper does is never interleaved. What it does may take seconds (commands): leases
+/// last longer by that, for nobody could have renewed one. It decides nothing that the keeper or
+/// the policy decides.
 class Server {
  public:
-  /// `policy_path` is read again for each connection and each fault, so that a change counts at
-  /// once.
-  Server(fault::FaultKeeper& keeper, std::filesystem::path policy_path);
+  /// Both outlive this.
+  Server(fault::FaultKeeper& keeper, ServerPolicy& policy);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -36,6 +37,7 @@ class Server {
     bool greeted = false;
   };
 
+  void undo_what_is_due();
   void accept_one();
   void receive_from(int descriptor);
   void drop(int descriptor);
@@ -51,7 +53,7 @@ class Server {
   int poll_timeout_ms(const runtime::ServiceManager& service_manager) const;
 
   fault::FaultKeeper& keeper_;
-  std::filesystem::path policy_path_;
+  ServerPolicy& policy_;
   std::filesystem::path socket_path_;
   int listener_ = -1;
   std::map<int, Connection> connections_;  ///< by descriptor

@@ -1,11 +1,10 @@
-#include "agent/helper/journal_file.hpp"
+#include "agent/keeper/journal_file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <fstream>
 
-#include "agent/helper/policy_file.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace rehearsal::agent {
@@ -67,42 +66,6 @@ TEST(JournalFile, InTestsARecordIsWrittenInHalves) {
   ASSERT_TRUE(journal.append(kFirst));
   EXPECT_EQ(half, JournalEnd::torn);
   EXPECT_EQ(journal.read().value().records, std::vector{kFirst});
-}
-
-TEST(PolicyFile, CountsOnlyWhenRootAloneCanWriteIt) {
-  const test::TemporaryFolder folder;
-  const auto path = folder.path() / "policy.yaml";
-  std::ofstream(path) << "agent: 4711\n";
-  EXPECT_EQ(read_policy_file(folder.path() / "none.yaml").error().code, ErrorCode::not_found);
-  struct stat status {};
-  ASSERT_EQ(::stat(path.c_str(), &status), 0);
-  if (status.st_uid != 0) {
-    EXPECT_EQ(read_policy_file(path).error().code, ErrorCode::refused);
-    GTEST_SKIP() << "only root can make a policy that counts";
-  }
-  ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
-  EXPECT_EQ(read_policy_file(path).value().agent, "4711");
-  ASSERT_EQ(::chmod(path.c_str(), 0664), 0);
-  EXPECT_EQ(read_policy_file(path).error().code, ErrorCode::refused);
-  ASSERT_EQ(::chmod(path.c_str(), 0644), 0);
-  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
-  EXPECT_EQ(read_policy_file(path).error().code, ErrorCode::refused);
-  ASSERT_EQ(::chmod(folder.path().c_str(), 0700), 0);
-  ASSERT_EQ(::chown(path.c_str(), 4711, 0), 0);
-  EXPECT_EQ(read_policy_file(path).error().code, ErrorCode::refused);
-}
-
-TEST(PolicyFile, NamesWhoMayConnect) {
-  EXPECT_TRUE(may_connect({}, 0));
-  EXPECT_FALSE(may_connect({}, 4711));
-  fault::HostPolicy policy;
-  policy.agent = "4711";
-  EXPECT_TRUE(may_connect(policy, 4711));
-  EXPECT_FALSE(may_connect(policy, 4712));
-  policy.agent = "root";
-  EXPECT_FALSE(may_connect(policy, 4711));
-  policy.agent = "no-such-user-here";
-  EXPECT_FALSE(may_connect(policy, 4711));
 }
 
 }  // namespace

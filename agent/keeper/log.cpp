@@ -1,4 +1,4 @@
-#include "agent/helper/log.hpp"
+#include "agent/keeper/log.hpp"
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "agent/helper/journal_file.hpp"
+#include "agent/keeper/journal_file.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>

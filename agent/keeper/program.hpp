@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "agent/keeper/server_policy.hpp"
+#include "core/base/result.hpp"
+#include "core/fault/ports.hpp"
+
+namespace rehearsal::agent {
+
+struct KeeperOptions {
+  std::filesystem::path policy;
+  std::filesystem::path state;
+  std::filesystem::path socket;
+};
+
+/// What a program that keeps faults does them to, and what it allows.
+struct KeeperParts {
+  fault::KernelPort& kernel;
+  fault::CommandPort* commands = nullptr;
+  ServerPolicy& policy;
+};
+
+/// Replays the journal, then takes requests until SIGTERM; then undoes everything.
+Result<void> keep_faults(const KeeperOptions& options, const KeeperParts& parts);
+
+/// Undoes all faults, by the program that runs or else from its journal, and prints how each ended.
+/// The exit code of agent/fault/commands.hpp.
+Result<int> undo_all(const KeeperOptions& options, const KeeperParts& parts, bool accept_stuck);
+
+/// How the program is called, and where its files are.
+struct KeeperFlags {
+  std::string name;
+  std::string version;
+  std::string description;
+  KeeperOptions options;
+  bool undo_all = false;
+  bool accept_stuck = false;
+  bool check = false;
+};
+
+/// Reads the command line; an exit code where there is nothing more to do.
+std::optional<int> read_flags(int argc, char** argv, KeeperFlags& flags);
+/// Does what the flags say; the exit code.
+int run_keeper(const KeeperFlags& flags, const KeeperParts& parts);
+int complain(const KeeperFlags& flags, const Error& error);
+
+}  // namespace rehearsal::agent
