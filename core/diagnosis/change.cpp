@@ -181,16 +181,21 @@ double certainty(const Change& change, const Explanation& explanation, double ef
   return certainty_of(effect, noise, kByAccident);
 }
 
+// Whether what the place takes more can be why iterations do.
+bool is_felt(const Observations& observations, const Change& change, const Explanation& explanation,
+             const Stretches& stretches) {
+  const double slower =
+      iteration_time(observations, stretches.slow) - iteration_time(observations, stretches.normal);
+  return change.excess(explanation, stretches.slow) >= kPartOfSlowness * slower;
+}
+
 std::optional<Suspect> find_change_of(const Observations& observations, const Stretches& stretches,
                                       Figure figure) {
   if (stretches.normal.size() < kNormalMin || stretches.slow.empty()) return std::nullopt;
   const Change change(observations, stretches.normal, figure);
   const auto found = best_explanation(observations, change.paces(stretches.slow), kChangeMin);
   if (!found) return std::nullopt;
-  const double slower =
-      iteration_time(observations, stretches.slow) - iteration_time(observations, stretches.normal);
-  if (change.excess(found->explanation, stretches.slow) < kPartOfSlowness * slower)
-    return std::nullopt;
+  if (!is_felt(observations, change, found->explanation, stretches)) return std::nullopt;
   const double effect = found->fit.effect;
   Suspect suspect = found->explanation.suspect;
   suspect.windows_of = static_cast<std::uint32_t>(stretches.slow.size());
@@ -216,6 +221,7 @@ bool may_have_changed(const Observations& observations, const Explanation& expla
   const Change change(observations, stretches.normal, Figure::exposed);
   const auto fit = fit_of(explanation, change.paces(stretches.slow));
   return fit && fit->effect >= kChangeMin &&
+         is_felt(observations, change, explanation, stretches) &&
          certainty(change, explanation, fit->effect, stretches) >= kConfidenceMin;
 }
 

@@ -103,6 +103,7 @@ std::vector<Short> short_drills() {
         {"iterations: 200", "iterations: 24"},
         {"iteration: 50, iterations: 100", "iteration: 8, iterations: 8"},
         in_step,
+        {"hosts: h2}", "hosts: h2, direction: sent}"},  // few gaps in both would alternate
         {"on: 500ms, off: 2500ms", "on: 300ms, off: 700ms"}}},
       {"lossy-optic",
        "h2",

@@ -81,7 +81,8 @@ TEST(FindSuspects, WhatIsSeenOnlyOnceIsNotBelieved) {
 TEST(FindSuspects, OfARunThatBecameSlowOnlyTheSlowPartIsLookedAt) {
   Observations observations =
       exchange([](auto from, auto, auto window) { return from == 3 && window == 3 ? 2ms : 1ms; });
-  observations.windows[3].iteration_time = 40ms;
+  for (Window& window : observations.windows) window.iteration_time = 400us;
+  observations.windows[3].iteration_time = 800us;
   const auto suspects = find_suspects(observations);
   EXPECT_EQ(only(suspects).place, Place::nic_sending);
   EXPECT_TRUE(only(suspects).slow_part);
