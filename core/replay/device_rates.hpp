@@ -28,7 +28,10 @@ class DeviceRates {
   void edge(JobIndex job, std::uint32_t iteration, std::uint32_t phase) noexcept {
     schedule_.edge(job, iteration, phase);
   }
-  Instant next_change() const noexcept { return schedule_.next_change(); }
+  /// Without faults, or after a failure, there is none: nobody calls turn() for it.
+  Instant next_change() const noexcept {
+    return empty() || !failure_.empty() ? kNever : schedule_.next_change();
+  }
 
   /// Brings the devices to what is on at `now`. Nothing is asked of them while nothing changes.
   void turn(Transport& transport, Instant now) noexcept;

@@ -94,6 +94,13 @@ TEST_F(DeviceRatesTest, AfterItTheDrillsOwnLimitHoldsAgain) {
   EXPECT_THAT(verbs.rate_limits(1), Each(3'000'000));
 }
 
+TEST_F(DeviceRatesTest, WithoutFaultsThereIsNothingToWakeFor) {
+  DeviceRates none(plan, HostIndex{0}, {});
+  EXPECT_TRUE(none.empty());
+  none.start(now);
+  EXPECT_EQ(none.next_change(), kNever);
+}
+
 TEST_F(DeviceRatesTest, ItsDeadlineEndsItToo) {
   ASSERT_NO_FATAL_FAILURE(prepare(1, kTwoPairs));
   reach(2);
