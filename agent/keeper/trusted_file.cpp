@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace rehearsal::agent {
 namespace {
 
 constexpr Bytes kPolicyBytesMax{64 * 1024};
+constexpr int kLinksMax = 16;
 constexpr std::size_t kUserEntryBytes = 16 * 1024;
 
 Result<void> check_owner(const std::filesystem::path& path) {
@@ -42,6 +44,39 @@ Result<void> check_folder(const std::filesystem::path& path) {
   return check_owner(path);
 }
 
+/// Where a path leads, one name after the other: who could write a folder on the way, or owned a
+/// link, could lead it elsewhere.
+Result<std::filesystem::path> follow(const std::filesystem::path& path) {
+  std::filesystem::path at = "/";
+  std::deque<std::filesystem::path> names(path.begin(), path.end());
+  int links = 0;
+  while (!names.empty()) {
+    const std::filesystem::path name = std::move(names.front());
+    names.pop_front();
+    if (name.is_absolute()) at = "/";
+    if (name == "..") at = at.parent_path();
+    if (name.empty() || name.is_absolute() || name == "." || name == "..") continue;
+    RETURN_IF_ERROR(check_folder(at));
+    const std::filesystem::path next = at / name;
+    struct stat status {};
+    if (::lstat(next.c_str(), &status) != 0) {
+      return system_failure(ErrorSource::config, "cannot run " + next.string(), errno);
+    }
+    if (!S_ISLNK(status.st_mode)) {
+      at = next;
+      continue;
+    }
+    std::error_code error;
+    const auto target = std::filesystem::read_symlink(next, error);
+    if (error || ++links > kLinksMax || status.st_uid != 0) {
+      return fail(ErrorCode::refused, ErrorSource::config,
+                  next.string() + " is a link that is not followed: it must belong to root");
+    }
+    names.insert(names.begin(), target.begin(), target.end());
+  }
+  return at;
+}
+
 std::optional<uid_t> uid_of(const std::string& user) {
   uid_t uid = 0;
   const auto [end, error] = std::from_chars(user.data(), user.data() + user.size(), uid);
@@ -63,16 +98,9 @@ Result<std::string> read_trusted_file(const std::filesystem::path& path) {
 }
 
 Result<std::filesystem::path> trusted_program(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::canonical(path, error);
-  if (error) {
-    return system_failure(ErrorSource::config, "cannot run " + path.string(), error.value());
-  }
-  for (auto folder = program.parent_path();; folder = folder.parent_path()) {
-    RETURN_IF_ERROR(check_folder(folder));
-    if (folder == folder.parent_path()) break;
-  }
+  ASSIGN_OR_RETURN(const std::filesystem::path program, follow(path));
   RETURN_IF_ERROR(check_owner(program));
+  std::error_code error;
   if (!std::filesystem::is_regular_file(program, error) || ::access(program.c_str(), X_OK) != 0) {
     return fail(ErrorCode::refused, ErrorSource::config,
                 program.string() + " is no program that this user may run");

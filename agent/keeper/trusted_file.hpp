@@ -14,8 +14,8 @@ namespace rehearsal::agent {
 Result<std::string> read_trusted_file(const std::filesystem::path& path);
 
 /// The program that a path leads to, without symbolic links. Refused unless it is a regular file
-/// that this process may execute, and it and every folder on the way to it belong to root and
-/// nobody else can write them (or, of a folder, replace what is in it).
+/// that this process may execute, and it, every link and every folder on the way to it belong to
+/// root and nobody else can write them (or, of a folder, replace what is in it).
 Result<std::filesystem::path> trusted_program(const std::filesystem::path& path);
 
 /// Whether a process of `uid` may ask a program that keeps faults: root, or the policy's agent (a

@@ -10,6 +10,8 @@
 namespace rehearsal::fault {
 namespace {
 
+/// So that all that is told of it fits one message.
+constexpr std::size_t kPolicyBytesMax = 48 * 1024;
 constexpr std::size_t kPathMax = 1024;
 constexpr std::uint32_t kNameLengthUsual = 32;
 
@@ -183,6 +185,9 @@ const AllowedCommand* ExternalPolicy::find(std::string_view name) const {
 }
 
 Result<ExternalPolicy> read_external_policy(std::string_view text, std::string file_name) {
+  if (text.size() > kPolicyBytesMax)
+    return fail(ErrorCode::too_large, ErrorSource::config,
+                file_name + ": a policy of commands may have 48 KiB");
   ASSIGN_OR_RETURN(const auto document, yaml::parse(text, std::move(file_name)));
   ASSIGN_OR_RETURN(const auto keys,
                    document.root().as_mapping({"agent", "commands", "test_stops"}));

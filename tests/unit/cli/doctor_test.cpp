@@ -90,6 +90,17 @@ TEST(DoctorTest, WhatAHelperAllowsIsSaidAndWhatItCouldNotUndoIsBad) {
   EXPECT_THAT(text(status), HasSubstr("rehearse faults clear --host h2"));
 }
 
+TEST(DoctorTest, CommandsThatAHostRunsAreNamedAndThoseThatItCannotRun) {
+  protocol::StatusReply status = healthy();
+  EXPECT_THAT(text(status), Not(HasSubstr("rehearsal-external")));
+  protocol::ExternalOffer& offer = *status.mutable_agents(0)->mutable_external();
+  offer.set_runner(true);
+  for (const char* name : {"port-down", "drain", "reload"}) offer.add_commands()->set_name(name);
+  offer.mutable_commands(2)->set_problem("/usr/bin/reload must belong to root");
+  EXPECT_THAT(text(status), HasSubstr("ok   h1: rehearsal-external allows port-down, drain\n"));
+  EXPECT_THAT(text(status), HasSubstr("note h1: cannot run its command reload: /usr/bin/reload"));
+}
+
 TEST(DoctorTest, PortsThatCannotBeUsedAreNamedWithTheirError) {
   protocol::StatusReply status = healthy();
   status.mutable_agents(0)->mutable_nics(0)->mutable_rdma()->set_active(false);

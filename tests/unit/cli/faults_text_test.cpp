@@ -46,6 +46,23 @@ TEST(FaultsText, ForPrograms) {
   test::expect_golden("cli/faults.json", faults_json(with_trouble()));
 }
 
+TEST(FaultsText, ACommandIsOfNoInterface) {
+  protocol::FaultsReply reply;
+  protocol::HostFaults& host = *reply.add_hosts();
+  host.set_host("h1");
+  protocol::HostFault& fault = *host.add_faults();
+  fault.set_what("external port-down --switch=leaf1 --port=7");
+  fault.set_external(true);
+  fault.set_state("stuck");
+  fault.set_problem("undo ended with 1");
+  const std::string text = faults_text(reply);
+  EXPECT_THAT(text, testing::ContainsRegex("h1 +external port-down --switch=leaf1 --port=7 +–"));
+  EXPECT_THAT(text, testing::HasSubstr(
+                        "h1 external port-down --switch=leaf1 --port=7: undo ended with 1\n"));
+  EXPECT_THAT(faults_json(reply), testing::HasSubstr("\"interface\": null"));
+  EXPECT_THAT(faults_json(reply), testing::HasSubstr("\"external\": true"));
+}
+
 TEST(FaultsText, NoFaultIsSaid) {
   EXPECT_EQ(faults_text(protocol::FaultsReply{}), "no fault is on\n");
 }

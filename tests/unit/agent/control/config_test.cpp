@@ -27,6 +27,7 @@ TEST(AgentConfig, EveryKey) {
       "worker_cores: 4-7\n"
       "metrics: 127.0.0.1:9000\n"
       "helper: /run/other/socket\n"
+      "external: /run/other/external\n"
       "drain_limit: 2min\n"
       "log: error\n");
   ASSERT_TRUE(config) << config.error().text();
@@ -39,6 +40,7 @@ TEST(AgentConfig, EveryKey) {
             (host::CoreWish{.kind = host::CoreWish::Kind::named, .cores = {4, 5, 6, 7}}));
   EXPECT_EQ(config->metrics, (runtime::Endpoint{"127.0.0.1", 9000}));
   EXPECT_EQ(config->helper, "/run/other/socket");
+  EXPECT_EQ(config->external, "/run/other/external");
   EXPECT_EQ(config->drain_limit, std::chrono::minutes{2});
   EXPECT_EQ(config->log, runtime::LogThreshold::error);
 }
@@ -62,6 +64,8 @@ TEST(AgentConfig, AHelperIsLookedForWhereItsServicePutsItUnlessToldOtherwise) {
   EXPECT_EQ(Config{}.helper, kHelperSocketPath);
   EXPECT_EQ(read("helper: /tmp/socket\n")->helper, "/tmp/socket");
   EXPECT_TRUE(read("helper: none\n")->helper.empty());
+  EXPECT_EQ(Config{}.external, kExternalSocketPath);
+  EXPECT_TRUE(read("external: none\n")->external.empty());
 }
 
 TEST(AgentConfig, NamesOfAgentsArePlain) {

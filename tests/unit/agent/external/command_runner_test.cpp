@@ -105,6 +105,17 @@ TEST_F(CommandRunnerTest, EveryFolderOnTheWayCounts) {
   std::filesystem::permissions(path("a/b"), perms{0755});
   ASSERT_TRUE(trusted_program(path("link")));
   EXPECT_EQ(*trusted_program(path("link")), std::filesystem::canonical(path("a/b/cut")));
+  // Whoever could put another link in its place, or owns it, would choose the program.
+  std::filesystem::create_directory(path("open"));
+  std::filesystem::create_symlink(path("link"), path("open/link"));
+  ASSERT_TRUE(trusted_program(path("open/link")));
+  std::filesystem::permissions(path("open"), perms{0777});
+  EXPECT_FALSE(trusted_program(path("open/link")));
+  ASSERT_EQ(::lchown(path("link").c_str(), 12345, 0), 0);
+  EXPECT_FALSE(trusted_program(path("link")));
+  std::filesystem::create_symlink("self", path("self"));
+  EXPECT_FALSE(trusted_program(path("self")));
+  EXPECT_TRUE(trusted_program("/bin/sh")) << "also where /bin is a link";
 }
 
 TEST_F(CommandRunnerTest, WhatThePolicyForgotCannotBeRun) {

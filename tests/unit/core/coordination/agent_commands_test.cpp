@@ -175,10 +175,14 @@ TEST(AgentCommands, AnOrderIsAnsweredWhenBothHave) {
   order.mutable_faults_order()->set_order(9);
   order.mutable_faults_order()->set_clear(true);
   story.hear(order);
-  for (const Helper helper : kHelpers)
-    for (int i = 0; i < 2; ++i)
-      story.happen(HelperAnswered{story.asked(helper).ticket, fault::UndoneReply{}});
-  story.answer_looks();
+  for (const AskHelper& ask : std::exchange(story.asks, {})) {
+    if (std::holds_alternative<fault::ListRequest>(ask.request)) {
+      const bool commands = ask.helper == Helper::external;
+      story.happen(HelperAnswered{ask.ticket, commands ? story.listed : fault::ListReply{}});
+    } else {
+      story.happen(HelperAnswered{ask.ticket, fault::UndoneReply{}});
+    }
+  }
   int answers = 0;
   for (const protocol::HostFaults* faults : story.host_faults()) {
     if (faults->order() != 9) continue;

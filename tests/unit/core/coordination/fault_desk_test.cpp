@@ -128,7 +128,8 @@ TEST(FaultDesk, AnAnswerOfAnySizeFitsAFrame) {
   story.says(0, state, order);
   story.says(1, state, order);
   const auto reply = story.reply();
-  EXPECT_EQ(reply.hosts(0).faults_size(), static_cast<int>(fault::kFaultsMax));
+  // Two programs of a host may keep as many each.
+  EXPECT_EQ(reply.hosts(0).faults_size(), 2 * static_cast<int>(fault::kFaultsMax));
 }
 
 TEST(FaultDesk, AHostThatIsStuckTakesNoRuns) {
@@ -149,6 +150,47 @@ TEST(FaultDesk, AFaultOnAnInterfaceThatIsTakenIsRefusedBeforeAnythingStarts) {
   EXPECT_THAT(story.refusal(FaultsStory::kernel_fault()),
               AllOf(HasSubstr("has a fault on data0 already"), HasSubstr("conflict")));
   EXPECT_TRUE(story.told(story.agents[0]).empty()) << "nothing has started";
+}
+
+/// What a host with rehearsal-external says; its command is on, if `on`.
+protocol::HostFaults with_command(bool on) {
+  protocol::HostFaults state = FaultsStory::with_helper();
+  state.mutable_external()->set_runner(true);
+  protocol::ExternalCommand& command = *state.mutable_external()->add_commands();
+  command.set_name("port-down");
+  command.set_duration_max_ns(60'000'000'000);
+  command.set_time_max_ns(12'000'000'000);
+  if (!on) return state;
+  protocol::HostFault& fault = *state.add_faults();
+  fault.set_what("external port-down");
+  fault.set_external(true);
+  fault.set_state("applied");
+  return state;
+}
+
+TEST(FaultDesk, ACommandThatIsOnIsInTheWayOfCommandsOnly) {
+  const std::string command =
+      "faults:\n  - name: cut\n    what: {kind: external, command: port-down}\n"
+      "    where: {hosts: host0}\n    when: {iteration: 1, for: 5s}\n";
+  FaultsStory story;
+  EXPECT_THAT(story.refusal(command), HasSubstr("has no rehearsal-external"));
+  story.says(0, with_command(true));
+  EXPECT_THAT(story.refusal(command), AllOf(HasSubstr("has a fault by a command already"),
+                                            HasSubstr("external port-down")));
+  EXPECT_EQ(story.refusal(FaultsStory::kernel_fault()), "");
+}
+
+TEST(FaultDesk, CommandsThatAreClearedMayTakeTheirTime) {
+  FaultsStory story;
+  story.says(0, with_command(true));
+  story.ask(true, "host0");
+  const std::uint64_t order = story.ordered(0);
+  story.pass(16s, {story.agents[0], story.agents[1], story.person});
+  EXPECT_EQ(story.reply().hosts_size(), 0) << "it is still waited for";
+  story.says(0, with_command(false), order);
+  const auto reply = story.reply();
+  ASSERT_EQ(reply.hosts_size(), 1);
+  EXPECT_EQ(reply.hosts(0).no_answer(), "");
 }
 
 TEST(FaultDesk, WhatAHelperAllowsIsPlannedWith) {

@@ -91,6 +91,7 @@ TEST(ExternalPolicy, IsReadStrictly) {
   EXPECT_THAT(with(program + longest + "    arguments: {Port: {type: name}}\n"),
               HasSubstr("lower-case"));
   EXPECT_THAT(problem("commands:\n  -x: {}\n"), HasSubstr("lower-case"));
+  EXPECT_THAT(problem("#" + std::string(48 * 1024, 'x')), HasSubstr("48 KiB"));
 }
 
 TEST(ExternalPolicy, ArgumentsAreOfTheirTypes) {
