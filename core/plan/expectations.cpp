@@ -121,7 +121,7 @@ bool needs_stages(const Expectation& expectation) {
 }
 
 bool can_be_found(const fault::PlannedFault& fault) {
-  return fault.what.kind != fault::Kind::crash;
+  return fault.what.kind != fault::Kind::crash && fault.what.kind != fault::Kind::external;
 }
 
 Result<void> check_expectations(const Plan& plan) {

@@ -10,8 +10,8 @@ namespace rehearsal::plan {
 /// Metrics that compare stages with one another, so that they need faults to have any.
 bool needs_stages(const Expectation& expectation);
 
-/// Whether a suspect of a report could be what this fault did: of all but one that ends the run at
-/// once, which slows nothing before.
+/// Whether a suspect of a report could be what this fault did: not of one that ends the run at
+/// once, which slows nothing before, nor of an operator's command, whose place is not known.
 bool can_be_found(const fault::PlannedFault& fault);
 
 /// Refuses, with the path of the key, an expectation that could never be judged in this plan: of a

@@ -139,6 +139,14 @@ std::string named_in_words(const plan::Plan& plan, const fault::PlannedFault& fa
          joined(std::span<const std::string>(places), kPlacesShownMax) + ")";
 }
 
+std::string why_not_looked_for(const fault::PlannedFault& fault, bool was_on) {
+  if (fault.what.kind == fault::Kind::crash)
+    return "it ends the run at once, so no time that was measured shows it.";
+  if (fault.what.kind == fault::Kind::external)
+    return "which place a command changes is for its arguments to say.";
+  return was_on ? "nothing was measured." : "it was never on.";
+}
+
 std::string confidence_text(double confidence) {
   std::array<char, 32> buffer{};
   std::snprintf(buffer.data(), buffer.size(), "confidence %.2f", confidence);
@@ -165,10 +173,7 @@ void find_faults(const plan::Plan& plan, const std::optional<std::vector<Suspect
     const std::string which = named_in_words(plan, fault);
     if (!plan::can_be_found(fault) || summary.spells.empty() || !suspects) {
       summary.finding =
-          which + " was not looked for: " +
-          (!plan::can_be_found(fault)
-               ? "it ends the run at once, so no time that was measured shows it."
-               : (summary.spells.empty() ? "it was never on." : "nothing was measured."));
+          which + " was not looked for: " + why_not_looked_for(fault, !summary.spells.empty());
       continue;
     }
     summary.found = Found::no;

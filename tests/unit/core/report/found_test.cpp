@@ -120,9 +120,11 @@ TEST(Found, BackgroundIsAtTheNicItIsAimedAtAndAtItsOnlyPeer) {
 }
 
 struct Looked {
-  explicit Looked(std::optional<std::vector<Suspect>> suspects, bool on = true) {
+  explicit Looked(std::optional<std::vector<Suspect>> suspects, bool on = true,
+                  fault::Kind kind = fault::Kind::rate) {
     plan::Plan plan = four_hosts();
     plan.faults = {fault_at({.host = HostIndex{1}, .nic = NicIndex{0}})};
+    plan.faults[0].what.kind = kind;
     std::vector<FaultSummary> faults = {{.name = "cut"}};
     if (on) faults[0].spells = {{.host = "h1", .ended = 1s}};
     find_faults(plan, suspects, in_names(plan, suspects), faults);
@@ -157,6 +159,16 @@ TEST(Found, IsNotAskedOfWhatWasNeverOnOrNotMeasured) {
   EXPECT_EQ(never.found, Found::not_applicable);
   EXPECT_THAT(never.finding, HasSubstr("it was never on"));
   EXPECT_THAT(Looked(std::nullopt).fault.finding, HasSubstr("nothing was measured"));
+}
+
+TEST(Found, IsNotAskedOfWhatHasNoPlaceOrNoTime) {
+  const std::vector<Suspect> suspects{{.place = Spot::nic, .nic = 2, .confidence = 0.93}};
+  const FaultSummary command = Looked(suspects, true, fault::Kind::external).fault;
+  EXPECT_EQ(command.found, Found::not_applicable);
+  EXPECT_THAT(command.finding, HasSubstr("for its arguments to say"));
+  const FaultSummary crash = Looked(suspects, true, fault::Kind::crash).fault;
+  EXPECT_EQ(crash.found, Found::not_applicable);
+  EXPECT_THAT(crash.finding, HasSubstr("ends the run at once"));
 }
 
 TEST(Found, HasNames) {
