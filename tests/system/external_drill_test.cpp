@@ -38,18 +38,20 @@ case $1 in
     else echo clear; fi ;;
   apply)
     : >"$here/down-$port"
-    if [ -e "$here/hang" ]; then sleep 600; fi ;;
+    if [ -e "$here/hang" ]; then sleep 600; fi
+    if [ -e "$here/slow" ]; then sleep 6; fi ;;
   undo)
     if [ -e "$here/deaf" ]; then echo "the switch does not answer" >&2; exit 1; fi
     rm -f "$here/down-$port" ;;
 esac
 )");
     std::filesystem::permissions(root() / "port-down", std::filesystem::perms{0755});
-    write("policy.yaml",
-          "agent: 0\ncommands:\n  port-down:\n    executable: " + (root() / "port-down").string() +
-              "\n    arguments:\n      port: {type: integer, min: 1, max: 48}\n"
-              "    limits: {check: 2s, apply: 2s, undo: 2s}\n"
-              "    duration_max: 10min\n");
+    const std::string program = "    executable: " + (root() / "port-down").string() +
+                                "\n    arguments: {port: {type: integer, min: 1, max: 48}}\n"
+                                "    duration_max: 10min\n";
+    write("policy.yaml", "agent: 0\ncommands:\n  port-down:\n" + program +
+                             "    limits: {check: 2s, apply: 2s, undo: 2s}\n  slow:\n" + program +
+                             "    limits: {apply: 9s}\n");
   }
 
   const std::filesystem::path& root() const { return root_.path(); }
@@ -242,6 +244,23 @@ TEST_F(ExternalDrill, ACommandThatHangsIsKilledAndUndone) {
   EXPECT_EQ(summary(folder() / "out")["verdict"], "unknown");
 }
 
+TEST_F(ExternalDrill, ACommandMayTakeLongerThanALease) {
+  write("slow", "");
+  Program run = rehearse({"run", rings(1'000'000, "{iteration: 1, for: 5min}", "{port: 7}", "slow"),
+                          "--out", folder() / "out"});
+  ASSERT_TRUE(wait_until(true)) << run.output();
+  const Instant deadline = now() + fault::kRunLease + kPatience;
+  int code = -1;
+  while (rehearse({"faults", "list"}, code).find("applied") == std::string::npos)
+    ASSERT_LT(now(), deadline) << run.output();
+  EXPECT_EQ(log(), "check 7\napply 7\ncheck 7\n");
+  const std::string cleared = rehearse({"faults", "clear"}, code);
+  EXPECT_EQ(code, 0) << cleared;
+  EXPECT_FALSE(is_down());
+  EXPECT_EQ(run.wait(), 3);
+  EXPECT_THAT(run.output(), HasSubstr("an operator had it undone"));
+}
+
 TEST_F(ExternalDrill, WhatCannotBeUndoneIsStuckUntilItIs) {
   Program run = run_until_down();
   write("deaf", "");
@@ -275,7 +294,7 @@ TEST_F(ExternalDrill, WhatSomebodyElseChangedIsAConflict) {
 TEST_F(ExternalDrill, WhatCannotBeIsRefusedBeforeAnythingStarts) {
   const std::string soon = "{iteration: 1, for: 5s}";
   EXPECT_THAT(refused(rings(10, soon, "{port: 7}", "reload")),
-              HasSubstr("does not allow the command 'reload'; its policy names port-down"));
+              HasSubstr("does not allow the command 'reload'; its policy names port-down, slow"));
   EXPECT_THAT(refused(rings(10, soon, "{port: 49}")), HasSubstr("an integer from 1 to 48"));
   EXPECT_THAT(refused(rings(10, soon, "{prot: 7}")), HasSubstr("known are port"));
   EXPECT_THAT(refused(rings(10, soon, "{port: '7; reboot'}")),

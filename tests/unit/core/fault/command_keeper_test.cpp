@@ -21,9 +21,9 @@ ExternalPolicy policy() {
                                       .arguments = {{"switch", WordArgument{{"leaf1", "leaf2"}}},
                                                     {"port", IntegerArgument{1, 48}}},
                                       .duration_max = minutes{5},
-                .problem = {}},
+                                      .problem = {}},
                              .executable = "/bin/port-down",
-       .limits = {}});
+                             .limits = {}});
   return result;
 }
 
