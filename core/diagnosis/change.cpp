@@ -20,6 +20,8 @@ constexpr double kByAccident = 3;
 constexpr double kHardlyWaitedFor = 0.05;
 // … nor does an iteration feel so small a part of it.
 constexpr double kHardlyFelt = 0.02;
+// Nor is a message ever under way for less than this part of what it takes in normal windows.
+constexpr double kLeastUnderWay = 0.05;
 // What a place takes more must be at least this part of what iterations take more.
 constexpr double kPartOfSlowness = 0.25;
 
@@ -81,15 +83,16 @@ class Change {
     for (const auto& flow : normal_)
       if (flow) known.push_back(*flow);
     if (!known.empty()) typical_ = quantile(known, 0.5);
-    least_ = kHardlyWaitedFor * typical_;
-    if (figure == Figure::exposed)
-      least_ = std::max(least_, kHardlyFelt * iteration_time(observations, normal));
+    least_ =
+        std::max(kHardlyWaitedFor * typical_, kHardlyFelt * iteration_time(observations, normal));
   }
 
   Paces paces(std::span<const std::size_t> windows) const {
     Paces paces = values(windows);
+    // That many flows are never waited for says nothing against those that are.
+    const bool known = (figure_ == Figure::exposed ? least_ : typical_) > 0;
     for (std::size_t i = 0; i < paces.size(); ++i) {
-      if (!paces[i] || !normal_[i] || typical_ <= 0)
+      if (!paces[i] || !normal_[i] || !known)
         paces[i].reset();
       else
         paces[i] = pace(*paces[i], *normal_[i]);
@@ -130,14 +133,14 @@ class Change {
   // it takes counts, in parts of what is usual for all.
   double pace(double now, double normal) const {
     if (figure_ == Figure::exposed) return std::log((now + least_) / (normal + least_));
-    return std::log(std::max(1 + (now - normal) / typical_, kHardlyWaitedFor));
+    return std::log(std::max(1 + (now - normal) / typical_, kLeastUnderWay));
   }
 
   const Observations& observations_;
   Figure figure_;
   Values normal_;
-  double typical_ = 0;
-  double least_ = 0;
+  double typical_ = 0;  // of all flows
+  double least_ = 0;    // exposed: is added to both values that are compared
 };
 
 // Effects that the explanation seems to have in windows one by one.
@@ -220,8 +223,8 @@ bool may_have_changed(const Observations& observations, const Explanation& expla
   if (stretches.normal.size() < kNormalMin) return true;
   const Change change(observations, stretches.normal, Figure::exposed);
   const auto fit = fit_of(explanation, change.paces(stretches.slow));
-  return fit && fit->effect >= kChangeMin &&
-         is_felt(observations, change, explanation, stretches) &&
+  if (!fit) return true;
+  return fit->effect >= kChangeMin && is_felt(observations, change, explanation, stretches) &&
          certainty(change, explanation, fit->effect, stretches) >= kConfidenceMin;
 }
 

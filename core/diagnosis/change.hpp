@@ -16,7 +16,8 @@ namespace rehearsal::diagnosis {
 std::optional<Suspect> find_change(const Observations& observations, const Stretches& stretches);
 
 /// Whether the blamed flows became slower than they were, clearly more than the others did and than
-/// they stray in normal windows; also true where too few of those are there to say.
+/// they stray in normal windows; also true where that is not known: too few of those are there, or
+/// the blamed flows (the others) carried nothing in them.
 bool may_have_changed(const Observations& observations, const Explanation& explanation,
                       const Stretches& stretches);
 

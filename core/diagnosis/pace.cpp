@@ -30,7 +30,7 @@ Passage sum_of(const Flow& flow, std::span<const std::size_t> windows) {
     const Passage& passage = flow.windows[window];
     sum.messages += passage.messages;
     sum.bytes += passage.bytes;
-    sum.exposed += passage.exposed;
+    sum.exposed = saturated_sum(sum.exposed, passage.exposed);
   }
   return sum;
 }

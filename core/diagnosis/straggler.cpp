@@ -6,6 +6,7 @@
 
 #include "core/diagnosis/certainty.hpp"
 #include "core/diagnosis/pace.hpp"
+#include "core/diagnosis/stretches.hpp"
 
 namespace rehearsal::diagnosis {
 namespace {
@@ -56,13 +57,6 @@ double noise_beside(const Observations& observations, const RankWork& work,
     strays.push_back(std::sqrt(squares / static_cast<double>(all.size())));
   }
   return quantile(strays, 0.75);
-}
-
-std::vector<std::size_t> known_windows(const Observations& observations) {
-  std::vector<std::size_t> windows;
-  for (std::size_t i = 0; i < observations.windows.size(); ++i)
-    if (observations.windows[i].iterations != 0) windows.push_back(i);
-  return windows;
 }
 
 struct Slowness {

@@ -111,6 +111,13 @@ std::optional<Stretches> often_enough(const Observations& observations, Stretche
 
 }  // namespace
 
+std::vector<std::size_t> known_windows(const Observations& observations) {
+  std::vector<std::size_t> windows;
+  for (std::size_t i = 0; i < observations.windows.size(); ++i)
+    if (observations.windows[i].iterations != 0) windows.push_back(i);
+  return windows;
+}
+
 std::optional<Stretches> stretches_of(const Observations& observations) {
   std::vector<Timed> windows = timed_windows(observations);
   if (windows.size() < 2) return std::nullopt;

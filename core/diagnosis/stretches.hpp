@@ -16,6 +16,9 @@ struct Stretches {
   bool much = false;
 };
 
+/// The windows of which something is known: at least one of their iterations was completed.
+std::vector<std::size_t> known_windows(const Observations& observations);
+
 /// Parts the run where the slow windows stand apart from all others: by kMuchSlower of a fast one,
 /// or by more than the run's own noise (from one window to the next) explains. Windows of which
 /// nothing is known are in neither. Nothing: they are alike, or it was seen only once.

@@ -58,13 +58,6 @@ std::optional<Suspect> find_in_network(const Observations& observations,
   return suspect;
 }
 
-std::vector<std::size_t> known_windows(const Observations& observations) {
-  std::vector<std::size_t> windows;
-  for (std::size_t i = 0; i < observations.windows.size(); ++i)
-    if (observations.windows[i].iterations != 0) windows.push_back(i);
-  return windows;
-}
-
 void drop_doubtful(std::vector<Suspect>& suspects) {
   std::erase_if(suspects, [](const Suspect& s) { return s.confidence < kConfidenceMin; });
 }

@@ -5,7 +5,7 @@
 namespace rehearsal::measure {
 namespace {
 
-constexpr std::uint64_t kVersion = 3;
+constexpr std::uint64_t kVersion = 4;
 constexpr std::uint64_t kIndexMax = (std::uint64_t{1} << 32) - 1;
 constexpr std::size_t kNicsMax = 64;
 constexpr std::size_t kJobsMax = 1024;

@@ -27,8 +27,8 @@ struct FlowFigures {
   /// A lane stood still: outgoing for a credit, incoming for a message.
   Duration stood{0};
   /// Instants at which messages were posted (arrived), nanoseconds after the latest start by
-  /// appointment, summed; wraps. Arrived less posted is how long they were under way, but for what
-  /// the two clocks are apart.
+  /// appointment, summed; wraps, as a message may arrive before that start. Arrived less posted is
+  /// how long they were under way, but for what the two clocks are apart.
   std::uint64_t instants = 0;
 
   FlowFigures& operator+=(const FlowFigures& other) {

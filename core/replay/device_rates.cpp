@@ -38,10 +38,14 @@ DeviceRates::DeviceRates(const plan::Plan& plan, HostIndex host,
 void DeviceRates::turn(Transport& transport, Instant now) noexcept {
   if (!failure_.empty()) return;
   schedule_.at(now);
-  for (std::size_t i = 0; i < levels_.size(); ++i) {
-    if (levels_[i] == schedule_.level(i)) continue;
-    if (const auto done = set(transport, i, schedule_.level(i)); !done)
-      return fail(transport, i, done.error().text(), now);
+  // Lifted first: what begins as another ends would lose its limit to that one's lifting.
+  for (const bool lifting : {true, false}) {
+    for (std::size_t i = 0; i < levels_.size(); ++i) {
+      const std::uint32_t level = schedule_.level(i);
+      if (levels_[i] == level || (level == Schedule::kOff) != lifting) continue;
+      if (const auto done = set(transport, i, level); !done)
+        return fail(transport, i, done.error().text(), now);
+    }
   }
 }
 

@@ -42,12 +42,21 @@ FlowMeter::FlowMeter(const plan::Connections& connections, JobIndex job, Rank ra
     links[i].meter_row = row->second;
   }
   figures_.resize(flows_.size() * windows_.size());
+  early_.resize(flows_.size());
   compute_.resize(windows_.size());
 }
 
 void FlowMeter::begin_iteration(std::uint32_t iteration, Instant appointment) noexcept {
   appointment_ = appointment;
   window_ = measure::window_of(windows_, iteration);
+  begun_ = true;
+  const auto start = static_cast<std::uint64_t>(appointment.time_since_epoch().count());
+  for (std::size_t row = 0; row < early_.size(); ++row) {
+    measure::FlowFigures& early = early_[row];
+    early.instants -= early.messages * start;  // earlier than the appointment: wraps
+    figures_[window_ * flows_.size() + row] += early;
+    early = {};
+  }
 }
 
 void FlowMeter::append_to(measure::FlowMeasurements& measurements) const {

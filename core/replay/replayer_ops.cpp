@@ -152,6 +152,7 @@ void Replayer::State::end_iteration_if_done() noexcept {
   const bool last_phase = mode != plan::SyncMode::phase || phase + 1 == program.phases;
   if (!begun || left > 0 || !last_phase) return;
   begun = false;
+  meter.end_iteration();
   current.done = last_done;
   iteration_records.push_back(current);
   ++iterations_done;

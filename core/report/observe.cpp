@@ -54,16 +54,21 @@ void put_in_step(const Nics& nics, HostIndex source, HostIndex destination, Pair
   }
 }
 
+// Numbers are those that agents sent: sums of durations stop at their limit.
 void add(Passage& passage, const measure::FlowFigures& sent, const measure::FlowFigures& received) {
   passage.messages += sent.messages;
   passage.bytes += static_cast<double>(sent.bytes.count());
-  passage.exposed += sent.held - received.held;
-  passage.blocked += sent.stood;
-  passage.starved += received.stood;
-  if (!passage.under_way || sent.messages != received.messages)
+  passage.exposed = saturated_sum(passage.exposed, sent.held - received.held);
+  passage.blocked = saturated_sum(passage.blocked, sent.stood);
+  passage.starved = saturated_sum(passage.starved, received.stood);
+  if (!passage.under_way || sent.messages != received.messages) {
     passage.under_way.reset();
-  else
-    *passage.under_way += Duration{static_cast<std::int64_t>(received.instants - sent.instants)};
+    return;
+  }
+  // Sums of instants wrap: only the difference of all is a duration.
+  const auto before = static_cast<std::uint64_t>(passage.under_way->count());
+  const std::uint64_t sum = before + received.instants - sent.instants;
+  passage.under_way = Duration{static_cast<std::int64_t>(sum)};
 }
 
 Duration planned_compute(const profile::RankClass& rank_class) {
@@ -91,7 +96,7 @@ void add_ranks(const plan::Plan& plan, const AgentFlows& agent, Observations& ob
 // As diagnosis::Window wants it.
 Duration usual_of(std::span<const Duration> times) {
   if (times.empty()) return Duration::zero();
-  Duration sum = std::accumulate(times.begin(), times.end(), Duration::zero());
+  Duration sum = std::accumulate(times.begin(), times.end(), Duration::zero(), saturated_sum);
   auto count = static_cast<std::int64_t>(times.size());
   if (count >= 3) {
     sum -= *std::ranges::max_element(times);

@@ -54,7 +54,7 @@ TEST(Stretches, WindowsOfWhichNothingIsKnownAreInNeither) {
   EXPECT_THAT(stretches->slow, ElementsAre(4, 5));
 }
 
-TEST(Stretches, NoiseIsCutInTwoInFewOfAThousandRuns) {
+TEST(Stretches, NoiseIsCutInTwoInAtMostThreeOfTwentyRuns) {
   Random random(7);
   int parted = 0;
   for (int run = 0; run < 1000; ++run) {

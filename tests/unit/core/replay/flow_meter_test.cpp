@@ -72,5 +72,55 @@ TEST(FlowMeter, KnowsWhatARankComputed) {
   EXPECT_EQ(measured.ranks[0].windows[0].late, Duration{0});
 }
 
+/// The meter of rank 1 alone, two windows of an iteration each, and the link by which rank 0 sends.
+struct Receiver {
+  Receiver() {
+    for (std::uint32_t i = 0; i < links.size(); ++i)
+      if (!links[i].outgoing) link = &links[i];
+  }
+  void arrives(Instant now) {
+    ++link->arrived;
+    meter.arrived(*link, 1000, now);
+    --link->arrived;
+    meter.consumed(*link, now);
+  }
+  std::vector<measure::FlowFigures> windows() const {
+    measure::FlowMeasurements measured;
+    meter.append_to(measured);
+    return measured.flows.at(0).windows;
+  }
+
+  plan::Plan plan = OneMessage{}.plan;
+  plan::Connections connections = plan::connections_of(plan, HostIndex{1});
+  Links links{connections, JobIndex{0}, Rank{1}};
+  FlowMeter meter{connections, JobIndex{0}, Rank{1}, links, {0, 1}};
+  Link* link = nullptr;
+};
+
+measure::FlowFigures one_message(std::int64_t after_start) {
+  return {.messages = 1, .bytes = Bytes{1000}, .instants = static_cast<std::uint64_t>(after_start)};
+}
+
+TEST(FlowMeter, WhatArrivesBeforeTheFirstStartIsCountedFromItsAppointment) {
+  Receiver receiver;
+  const Instant appointment{1000s};
+  receiver.arrives(appointment - 2us);
+  receiver.meter.begin_iteration(0, appointment);
+  EXPECT_EQ(receiver.windows()[0], one_message(-2000));
+}
+
+TEST(FlowMeter, WhatArrivesBetweenIterationsIsOfTheNextOne) {
+  Receiver receiver;
+  const Instant first{1000s};
+  const Instant second{1001s};
+  receiver.meter.begin_iteration(0, first);
+  receiver.arrives(first + 5us);
+  receiver.meter.end_iteration();
+  receiver.arrives(second - 3us);
+  receiver.meter.begin_iteration(1, second);
+  EXPECT_EQ(receiver.windows()[0], one_message(5000));
+  EXPECT_EQ(receiver.windows()[1], one_message(-3000));
+}
+
 }  // namespace
 }  // namespace rehearsal::replay
