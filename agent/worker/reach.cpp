@@ -21,6 +21,8 @@ namespace {
 constexpr std::uint64_t kMessageBytes = 64U << 10;
 /// Without a word from the coordinator all is closed.
 constexpr Duration kLife = std::chrono::seconds{30};
+/// Of one question; as many as the coordinator orders at most.
+constexpr int kLinksMax = 4096;
 constexpr Duration kLook = std::chrono::milliseconds{50};
 constexpr Duration kLimitMax = std::chrono::seconds{15};
 
@@ -137,6 +139,11 @@ class Reach::Probe {
     protocol::ReachReport report;
     report.set_order(open_.order());
     report.set_step(protocol::ReachOrder::STEP_OPEN);
+    if (open_.links_size() > kLinksMax) {
+      report.set_problem("the order has " + std::to_string(open_.links_size()) +
+                         " links; right would be at most " + std::to_string(kLinksMax));
+      return tell(std::move(report));
+    }
     const plan::Plan plan = plan_of(inventory_, open_);
     auto made = make_data_transport(plan, HostIndex{0}, open_.token(), {});
     if (!made) {
@@ -185,8 +192,9 @@ class Reach::Probe {
     deadline_ = clock_now() + limit;
     for (const protocol::ReachLink& asked : order->links()) {
       for (Link& link : links_) {
-        if (link.number != asked.link() || link.outgoing != asked.outgoing() || !link.is_open)
-          continue;
+        if (link.number != asked.link() || link.outgoing != asked.outgoing()) continue;
+        // A transport takes an end once, and none that has failed.
+        if (!link.is_open || link.is_asked || !link.problem.empty()) continue;
         link.is_asked = true;
         Result<void> joined;
         if (link.outgoing)

@@ -116,7 +116,9 @@ std::optional<host::Finding> path_mtu_finding(const std::vector<ReachPath>& path
                                               const std::vector<plan::Inventory>& hosts) {
   std::optional<std::size_t> least;
   std::uint32_t most = 0;
+  bool all = true;
   for (std::size_t i = 0; i < paths.size(); ++i) {
+    all = all && outcomes[i].path_mtu != 0;
     if (outcomes[i].path_mtu == 0) continue;
     if (!least || outcomes[i].path_mtu < outcomes[*least].path_mtu) least = i;
     most = std::max(most, outcomes[i].path_mtu);
@@ -124,7 +126,9 @@ std::optional<host::Finding> path_mtu_finding(const std::vector<ReachPath>& path
   if (!least) return std::nullopt;
   const std::uint32_t mtu = outcomes[*least].path_mtu;
   const std::string text = "path MTU " + std::to_string(mtu) + " B";
-  if (mtu == most) return host::Finding{Health::good, "cluster", text + " on all ways", {}};
+  if (mtu == most)
+    return host::Finding{
+        Health::good, "cluster", text + " on all ways" + (all ? "" : " that connected"), {}};
   const ReachPath& path = paths[*least];
   return host::Finding{
       Health::notable, "cluster",
@@ -285,8 +289,10 @@ void ReachDesk::problem_of(const std::string& host, const std::string& problem) 
   for (std::size_t i = 0; i < question_->paths.size(); ++i) {
     const ReachPath& path = question_->paths[i];
     if (path.from != host && path.to != host) continue;
-    std::string& place = question_->outcomes[i].problem;
-    if (place.empty()) place = host + ": " + problem;
+    ReachOutcome& outcome = question_->outcomes[i];
+    if (!outcome.problem.empty()) continue;
+    outcome.problem = host + ": " + problem;
+    outcome.cause = ReachCause::unknown;  // not what the other end had said
   }
 }
 

@@ -18,11 +18,12 @@ constexpr std::uint32_t kInterfaceMtuMin = 4096 + 74;
 constexpr std::array<std::string_view, 6> kFastSources = {
     "tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "xen", "arch_sys_counter", "timebase"};
 
-/// What the drill's `rate_limit` can be here.
+/// What the drill's `rate_limit` can be here, and whether the device can do a fault.
 std::string rate_limit_of(const plan::RdmaPort& port) {
   if (!port.rate_limits.any())
     return port.device + " cannot limit the rate of a queue pair (transport.rate_limit)";
-  return port.device + " limits the rate of a queue pair to " + to_string(port.rate_limits);
+  return port.device + " limits the rate of a queue pair to " + to_string(port.rate_limits) +
+         ", for transport.rate_limit and for faults of kind rate (mechanism: device)";
 }
 
 void examine_memory(const HostFacts& facts, std::vector<Finding>& findings) {

@@ -35,6 +35,19 @@ std::string or_sender(Kind kind) {
   return fault::is_of_messages(kind) ? ", or mechanism: sender" : "";
 }
 
+/// What could be done where messages leave over rdma, so not through the kernel.
+std::string instead_over_rdma(const Plan& plan, const PlannedFault& fault,
+                              const fault::Place& place) {
+  const Kind kind = fault.what.kind;
+  if (!fault::is_of_messages(kind))
+    return "transport tcp, or " + instead_of(kind) + " (mechanism: sender)";
+  if (kind != Kind::rate || place.side != fault::Side::sent || !place.nic)
+    return "mechanism: sender";
+  const Nic& nic = plan.hosts[place.host.value].nics[place.nic->value];
+  if (!nic.rdma || !nic.rdma->rate_limits.any()) return "mechanism: sender";
+  return "mechanism: device (" + nic.rdma->device + " limits rates), or sender";
+}
+
 fault::FaultKind helper_kind(Kind kind) {
   switch (kind) {
     case Kind::delay:
@@ -152,9 +165,7 @@ std::optional<KernelRefusal> kernel_cannot(const Plan& plan, const PlannedFault&
   if (plan.transport.kind == TransportKind::rdma && !is_of_hardware(kind))
     return KernelRefusal{ErrorCode::unsupported, "mechanism",
                          "what is sent over rdma does not pass the kernel's queues",
-                         fault::is_of_messages(kind)
-                             ? "mechanism: sender"
-                             : "transport tcp, or " + instead_of(kind) + " (mechanism: sender)"};
+                         instead_over_rdma(plan, fault, place)};
   if (auto refusal = check_place(plan, fault, place)) return refusal;
   const fault::When& when = fault.when;
   if (when.on > Duration::zero() && std::min(when.on, when.off) < kTurnLeast)

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "core/base/text.hpp"
 #include "core/replay/crash_schedule.hpp"
 #include "core/replay/fault_log.hpp"
 
@@ -58,6 +59,11 @@ SimulatedWorker::SimulatedWorker(const Options& options, std::unique_ptr<replay:
 }
 
 void SimulatedWorker::open() {
+  for (const fault::PlannedFault& fault : options_.plan->faults)
+    if (fault.mechanism == fault::Mechanism::device)
+      return fail("fault " + in_quotes(fault.name) +
+                      ": the simulated network has no devices; right would be mechanism: sender",
+                  {});
   coordination::WorkerOpened opened;
   first_local_ =
       static_cast<std::uint32_t>(connections_.outgoing.size() + connections_.incoming.size());

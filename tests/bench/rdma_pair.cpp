@@ -6,7 +6,7 @@
 // the other, as credits come back. send-lat: one message there and one back, credits given back in
 // batches between measured times. Side 0 is on the device rd1, side 1 on rd2; addresses are
 // exchanged as files in FOLDER. Side 0 prints MiB/s of payload (write-bw), or half of the median
-// round trip in µs (send-lat).
+// round trip in µs (send-lat). Neither waits for ever, and neither leaves before the other is done.
 
 #include <poll.h>
 
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "agent/transport/rdma/rdma_transport.hpp"
+#include "core/base/units.hpp"
 
 namespace rehearsal {
 namespace {
@@ -34,12 +35,19 @@ constexpr std::uint32_t kCredits = 64;
 constexpr int kWarmUp = 20;
 constexpr std::uint64_t kReleaseEvery = 32;
 static_assert(kReleaseEvery < kCredits);
+constexpr Duration kGreetingLimit = std::chrono::seconds{50};  // beside much else on the machine
+/// Without anything that comes; the transport's own words about its greeting come before.
+constexpr Duration kPatience = std::chrono::seconds{55};
 
 Instant now() { return std::chrono::steady_clock::now(); }
 
 [[noreturn]] void leave(const std::string& why) {
   std::fprintf(stderr, "rdma_pair: %s\n", why.c_str());
   std::exit(1);
+}
+
+[[noreturn]] void leave_waiting(const std::string& what) {
+  leave("waited " + format_duration(kPatience) + " for " + what);
 }
 
 template <typename T>
@@ -54,7 +62,11 @@ void put(const fs::path& path, const std::string& text) {
 }
 
 std::string get(const fs::path& path) {
-  while (!fs::exists(path)) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  const Instant limit = now() + kPatience;
+  while (!fs::exists(path)) {
+    if (now() > limit) leave_waiting("the file " + path.string());
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -63,7 +75,7 @@ std::string get(const fs::path& path) {
 class End {
  public:
   End(std::uint32_t side, const fs::path& folder, std::uint64_t bytes, bool sends, bool polls)
-      : side_(side), bytes_(bytes), polls_(polls) {
+      : side_(side), folder_(folder), bytes_(bytes), polls_(polls) {
     const std::string number = std::to_string(side + 1);
     rdma::RdmaOptions options{.verbs = must(rdma::load_verbs()), .nics = {}, .token = "bench"};
     options.nics.emplace_back(
@@ -71,24 +83,21 @@ class End {
     options.settings.completions = polls ? plan::CompletionMode::poll : plan::CompletionMode::event;
     options.settings.ack_timeout = 18;
     options.settings.retry_count = 6;
-    options.greeting_limit = std::chrono::seconds{50};  // on a machine that has much else to do
+    options.greeting_limit = kGreetingLimit;
     if (sends) options.settings.operation = plan::RdmaOperation::send;
     transport_ = must(rdma::RdmaTransport::create(std::move(options)));
-    const auto name = [&](std::uint32_t of, const char* what) {
-      return folder / (std::string(what) + std::to_string(of));
-    };
     put(name(side, "offer"), must(transport_->offer(spec(side))));
     put(name(1 - side, "open"), must(transport_->open(spec(1 - side))));
     check(transport_->accept(spec(1 - side), get(name(1 - side, "offer"))));
     check(transport_->connect(spec(side), get(name(side, "open"))));
-    while (connected_ < 2) turn();
+    turn_until("both connections", [&] { return connected_ == 2; });
   }
 
   void send() {
-    while (credits_ == 0) turn();
+    turn_until("a credit", [&] { return credits_ > 0; });
     const Request request{
         .connection = ConnectionIndex{side_}, .sequence = next_send_, .bytes = bytes_};
-    while (transport_->post({&request, 1}, now()) == 0) turn();
+    post(request);
     ++next_send_;
     --credits_;
   }
@@ -105,18 +114,29 @@ class End {
     return taken;
   }
   void receive() {
-    while (received_ == consumed_) turn();
+    turn_until("a message", [&] { return received_ > consumed_; });
     release();
   }
   void release() {
     const Request request{.kind = Request::Kind::release,
                           .connection = ConnectionIndex{1 - side_},
                           .sequence = consumed_++};
-    while (transport_->post({&request, 1}, now()) == 0) turn();
+    post(request);
   }
-  void turn() {
+  /// `what`: words for who has waited too long.
+  template <typename Done>
+  void turn_until(const char* what, Done&& done) {
+    Instant since = kNever;
+    while (!done()) {
+      if (turn() || since == kNever) since = turned_;
+      if (turned_ - since > kPatience) leave_waiting(what);
+    }
+  }
+  /// True if anything came.
+  bool turn() {
     std::array<Completion, 64> batch;
-    const std::size_t count = transport_->poll(batch, now());
+    turned_ = now();
+    const std::size_t count = transport_->poll(batch, turned_);
     if (count == 0) wait();
     for (std::size_t i = 0; i < count; ++i) {
       switch (batch[i].kind) {
@@ -136,9 +156,19 @@ class End {
           leave(std::string(batch[i].reason));
       }
     }
+    return count > 0;
   }
 
-  std::uint64_t sent() const { return sent_; }
+  void await_sent() {
+    turn_until("what was sent to be acknowledged", [&] { return sent_ == next_send_; });
+  }
+  /// Who leaves takes its queue pairs with it: not while the other end waits for anything of them.
+  void leave_together() {
+    await_sent();
+    put(name(side_, "done"), "");
+    const fs::path other = name(1 - side_, "done");
+    turn_until("the other side to be done", [&] { return fs::exists(other); });
+  }
   std::uint64_t received() const { return received_; }
   void release_all() {
     while (consumed_ < received_) release();
@@ -146,6 +176,12 @@ class End {
   bool has_all_credits() const { return credits_ == kCredits; }
 
  private:
+  fs::path name(std::uint32_t of, const char* what) const {
+    return folder_ / (std::string(what) + std::to_string(of));
+  }
+  void post(const Request& request) {
+    turn_until("room for a request", [&] { return transport_->post({&request, 1}, now()) == 1; });
+  }
   void wait() {
     if (polls_) return std::this_thread::yield();
     const replay::Wakeup wakeup = transport_->wakeup();
@@ -171,9 +207,11 @@ class End {
   }
 
   std::uint32_t side_;
+  fs::path folder_;
   std::uint64_t bytes_;
   bool polls_;
   std::unique_ptr<rdma::RdmaTransport> transport_;
+  Instant turned_{};
   int connected_ = 0;
   std::uint32_t credits_ = kCredits;
   std::uint64_t next_send_ = 0;
@@ -189,14 +227,14 @@ void bandwidth(End& end, std::uint32_t side, std::uint64_t bytes, std::uint64_t 
     return;
   }
   end.send();
-  while (end.sent() < 1) end.turn();
+  end.await_sent();
   const Instant begin = now();
   std::uint64_t posted = 0;
-  while (posted < count) {
+  end.turn_until("credits for the rest", [&] {
     posted += end.send_batch(count - posted);
-    end.turn();
-  }
-  while (end.sent() < count + 1) end.turn();
+    return posted == count;
+  });
+  end.await_sent();
   const double seconds = std::chrono::duration<double>(now() - begin).count();
   std::printf("%.3f\n", static_cast<double>(count * bytes) / (1 << 20) / seconds);
   end.receive();
@@ -207,14 +245,14 @@ void latency(End& end, std::uint32_t side, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count + kWarmUp; ++i) {
     const Instant begin = now();
     if (side == 0) end.send();
-    while (end.received() <= i) end.turn();
+    end.turn_until("the other side's message", [&] { return end.received() > i; });
     if (side == 0 && i >= kWarmUp)
       halves.push_back(std::chrono::duration<double, std::micro>(now() - begin).count() / 2);
     if (side == 1) end.send();
     // Between measured times, and all at once.
     if (i % kReleaseEvery == kReleaseEvery - 1 || i + 1 == count + kWarmUp) {
       end.release_all();
-      while (side == 0 && !end.has_all_credits()) end.turn();
+      if (side == 0) end.turn_until("all credits", [&] { return end.has_all_credits(); });
     }
   }
   if (side == 1) return;
@@ -241,8 +279,6 @@ int main(int argc, char** argv) {
   else
     rehearsal::bandwidth(end, side, bytes, count);
   std::fflush(stdout);
-  // The other side may still wait for an acknowledgement of its last requests.
-  const rehearsal::Instant until = rehearsal::now() + std::chrono::milliseconds{300};
-  while (rehearsal::now() < until) end.turn();
+  end.leave_together();
   return 0;
 }

@@ -113,6 +113,9 @@ void RdmaTransport::State::housekeep(Instant at) noexcept {
   for (PortInUse& used : ports)
     if (used.port != nullptr) take_device_events(used);
   hear_all();
+  if (polls() || at < next_arming) return;
+  next_arming = at + kArmingInterval;
+  disarm_all();
 }
 
 void RdmaTransport::State::take_device_events(PortInUse& used) noexcept {
@@ -167,6 +170,16 @@ void RdmaTransport::State::disarm(PortInUse& used, const ibv_cq* queue) noexcept
   if (queue == used.greeter->queue()) used.greeter_armed = false;
   for (SharedQueue& shared : used.port->queues())
     if (queue == shared.queue.get()) shared.armed = false;
+}
+
+/// For all that is known, they are: the end of this poll arms them.
+void RdmaTransport::State::disarm_all() noexcept {
+  armed = false;
+  for (PortInUse& used : ports) {
+    if (used.port == nullptr) continue;
+    used.greeter_armed = false;
+    for (SharedQueue& shared : used.port->queues()) shared.armed = false;
+  }
 }
 
 // One event of a port in a turn: one that is left in the channel wakes again at once, while asking

@@ -40,6 +40,8 @@ Result<void> RdmaTransport::State::limit_rate(Connection& connection, BitRate wa
   for (std::size_t i = 0; i < connection.pairs.size(); ++i) {
     const int error = set_rate(connection.pairs[i], rate);
     if (error == 0) continue;
+    take_completions();  // what went into error a moment ago ends the run with its own reason
+    if (connection.phase != Phase::ready) return {};
     // One that refuses to go back shows when the whole is lifted.
     for (std::size_t changed = 0; changed < i; ++changed)
       static_cast<void>(set_rate(connection.pairs[changed], before));

@@ -45,6 +45,10 @@ inline constexpr std::uint32_t kSmallGreetingEvery = 4;
 /// How often the device is asked for events of port and queue pairs, and the greeter once all is
 /// ready.
 inline constexpr Duration kHousekeepingInterval = std::chrono::milliseconds{5};
+/// How often all completion queues are armed anew: an event that a device or driver loses would
+/// else leave its queue silent for good. Arming is a system call a queue, so not with each
+/// housekeeping: five calls a second do not show, and what is lost once costs a fifth of a second.
+inline constexpr Duration kArmingInterval = std::chrono::milliseconds{200};
 inline constexpr Instant kAtOnce{};
 /// What a packet of RoCE v2 has around its payload at most, in bytes of IP packet.
 inline constexpr std::uint32_t kPacketOverhead = 74;
@@ -147,6 +151,7 @@ struct RdmaTransport::State {
   std::size_t setting_up = 0;
   Instant next_greeting = kNever;
   Instant next_housekeeping = kAtOnce;
+  Instant next_arming = kAtOnce;
 
   Ring<Completion> completions;        // not taken by poll() yet
   std::vector<std::uint32_t> watched;  // connections whose clear-to-sends are looked at
@@ -228,6 +233,7 @@ struct RdmaTransport::State {
   void hear_all() noexcept;
   void take_device_events(PortInUse& used) noexcept;
   bool arm() noexcept;
+  void disarm_all() noexcept;
   bool take_channel_events() noexcept;
   static void disarm(PortInUse& used, const ibv_cq* queue) noexcept;
   /// `error_number`: zero where no errno is the cause.

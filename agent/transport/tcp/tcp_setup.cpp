@@ -268,11 +268,11 @@ void TcpTransport::State::check_setup_deadlines(Instant now) noexcept {
       if (connection.phase != Phase::connecting && connection.phase != Phase::greeting) continue;
       if (connection.deadline == kNever) connection.deadline = now + options.handshake_limit;
       if (connection.deadline <= now) {
-        fail_connection(connection,
-                        connection.phase == Phase::connecting
-                            ? "connecting timed out"
-                            : "the peer did not answer the hello in time",
-                        ETIMEDOUT);
+        // Who has connected and hears nothing: no packets are dropped, somebody else is silent.
+        if (connection.phase == Phase::connecting)
+          fail_connection(connection, "connecting timed out", ETIMEDOUT);
+        else
+          fail_connection(connection, "the peer did not answer the hello in time");
         continue;
       }
       setup_check_at = std::min(setup_check_at, connection.deadline);

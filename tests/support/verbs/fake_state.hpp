@@ -102,6 +102,7 @@ struct FakeVerbs::State {
   bool repeats_refused = false;
   std::optional<ibv_wc_status> next_status;
   bool damage = false;
+  bool lose_event = false;
 
   void fill_table();
   /// Counts a call; true if it has to fail, with errno set.

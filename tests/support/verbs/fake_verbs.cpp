@@ -301,6 +301,7 @@ void FakeVerbs::State::fill_table() {
   api.modify_qp = modify_qp;
   api.modify_qp_rate_limit = [](ibv_qp* pair, ibv_qp_rate_limit_attr* limit) {
     if (current->fails("modify_qp_rate_limit")) return errno;
+    if (pair->state == IBV_QPS_ERR) return EINVAL;
     static_cast<Pair*>(pair)->rate_limit = limit->rate_limit;
     return 0;
   };
@@ -424,6 +425,7 @@ void FakeVerbs::break_device(std::uint32_t device) {
   state_->report(device, IBV_EVENT_DEVICE_FATAL);
 }
 void FakeVerbs::damage_next_write() { state_->damage = true; }
+void FakeVerbs::lose_next_event() { state_->lose_event = true; }
 
 std::size_t FakeVerbs::objects() const { return state_->objects; }
 std::size_t FakeVerbs::calls(const std::string& verb) const {

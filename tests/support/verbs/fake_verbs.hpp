@@ -77,6 +77,8 @@ class FakeVerbs {
   void break_device(std::uint32_t device);
   /// The next message that is written arrives with a byte changed.
   void damage_next_write();
+  /// The next completion that should make an event makes none.
+  void lose_next_event();
 
   /// Objects that were made and not released.
   std::size_t objects() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "core/base/check.hpp"
 #include "tests/support/verbs/fake_state.hpp"
@@ -48,6 +49,7 @@ void FakeVerbs::State::push(ibv_cq* queue, const ibv_wc& entry) {
   into->entries.push_back(entry);
   if (!into->notify) return;
   into->notify = false;
+  if (std::exchange(lose_event, false)) return;
   auto* channel = static_cast<Channel*>(into->channel);
   channel->ready.push_back(into);
   raise(channel->fd);

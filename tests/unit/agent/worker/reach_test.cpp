@@ -127,6 +127,31 @@ TEST_F(ReachTest, AnAddressThatTheHostHasNotIsAProblemOfItsLink) {
   EXPECT_EQ(found.outcomes(0).cause(), protocol::ReachOutcome::CAUSE_NO_ADDRESS);
 }
 
+TEST_F(ReachTest, AnEndThatIsNamedTwiceConnectsOnce) {
+  receiver.order(order(ReachOrder::STEP_OPEN, false));
+  sender.order(order(ReachOrder::STEP_OPEN, true));
+  const std::string address = report(receiver).outcomes(0).address();
+  report(sender);
+  receiver.order(order(ReachOrder::STEP_CONNECT, false));
+  ReachOrder connect = order(ReachOrder::STEP_CONNECT, true, address);
+  *connect.add_links() = connect.links(0);
+  sender.order(connect);
+  const ReachReport sent = report(sender);
+  EXPECT_TRUE(sent.outcomes(0).connected()) << sent.outcomes(0).problem();
+}
+
+TEST_F(ReachTest, AnOrderOfTooManyLinksIsRefused) {
+  ReachOrder open = order(ReachOrder::STEP_OPEN, false);
+  for (std::uint32_t link = 6; open.links_size() <= 4096; ++link) {
+    *open.add_links() = open.links(0);
+    open.mutable_links()->rbegin()->set_link(link);
+  }
+  receiver.order(open);
+  const ReachReport refused = report(receiver);
+  EXPECT_EQ(refused.problem(), "the order has 4097 links; right would be at most 4096");
+  EXPECT_EQ(refused.outcomes_size(), 0);
+}
+
 TEST_F(ReachTest, AnEndThatIsNotNamedAgainIsMissing) {
   sender.order(order(ReachOrder::STEP_OPEN, true));
   report(sender);

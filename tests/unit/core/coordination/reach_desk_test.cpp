@@ -103,7 +103,11 @@ TEST(ReachFindings, TellThePathMtuAndWhereItIsSmaller) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].what, "path MTU 4096 B on all ways");
   EXPECT_EQ(found[0].health, host::Finding::Health::good);
-  outcomes[1].path_mtu = 1024;
+  outcomes[1] = {.problem = "x"};
+  found = reach_findings(paths, outcomes, three, plan::TransportKind::rdma);
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found[1].what, "path MTU 4096 B on all ways that connected");
+  outcomes[1] = {.connected = true, .moved = true, .path_mtu = 1024};
   found = reach_findings(paths, outcomes, three, plan::TransportKind::rdma);
   EXPECT_EQ(found[0].what, "path MTU 1024 B from h0 eth0 to h2 eth0, 4096 B on others");
   EXPECT_EQ(found[0].health, host::Finding::Health::notable);
@@ -232,6 +236,22 @@ TEST(ReachDesk, WhoDoesNotAnswerOrLeavesIsNamed) {
   story.hang_up(story.agents[1]);
   ASSERT_GE(story.reply().findings_size(), 2);
   EXPECT_THAT(story.reply().findings(0).what(), HasSubstr("host1: no answer within 5.00 s"));
+}
+
+TEST(ReachDesk, WhatOneEndSaidIsNotTheCauseOfTheOthersLeaving) {
+  ReachStory story;
+  story.ask();
+  story.all_open();
+  story.answers(1, [](auto& outcome) {
+    outcome.set_problem("connection refused");
+    outcome.set_cause(protocol::ReachOutcome::CAUSE_REFUSED);
+  });
+  story.hang_up(story.agents[0]);
+  ASSERT_GE(story.reply().findings_size(), 1);
+  const auto& found = story.reply().findings(0);
+  EXPECT_EQ(found.subject(), "host0 data0 → host1 data0");
+  EXPECT_EQ(found.what(), "host0: its agent left");
+  EXPECT_THAT(found.fix(), HasSubstr("see the agents' logs"));
 }
 
 TEST(ReachDesk, OneQuestionAtATimeAndNoneForStrangers) {

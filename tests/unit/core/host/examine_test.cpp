@@ -93,7 +93,8 @@ TEST(Examine, APortsFindingsSayWhatItsDeviceCanLimit) {
   EXPECT_THAT(text_of(), HasSubstr("ok   h1 eth2: mlx5_0 cannot limit the rate of a queue pair"));
   nic.rdma->rate_limits = {.min = BitRate{1'000'000}, .max = BitRate{100'000'000'000}};
   EXPECT_THAT(text_of(), HasSubstr("ok   h1 eth2: mlx5_0 limits the rate of a queue pair to "
-                                   "1Mbit/s … 100Gbit/s"));
+                                   "1Mbit/s … 100Gbit/s, for transport.rate_limit and for faults "
+                                   "of kind rate (mechanism: device)"));
 }
 
 TEST(Examine, FindingsAsJson) {

@@ -174,6 +174,12 @@ TEST(KernelFaultsOfAPlan, AreNotForRdmaUnlessTheyAreOfTheInterface) {
   EXPECT_THAT(
       kernel_parts(*plan, HostIndex{1}, planned.host()).error().text(),
       AllOf(HasSubstr("does not pass the kernel's queues"), HasSubstr("mechanism: sender")));
+  plan->hosts[1].nics[0].rdma =
+      RdmaPort{.device = "mlx5_0",
+               .gids = {},
+               .rate_limits = {.min = BitRate{1'000'000}, .max = BitRate{10'000'000'000}}};
+  EXPECT_THAT(kernel_parts(*plan, HostIndex{1}, planned.host()).error().text(),
+              HasSubstr("mechanism: device (mlx5_0 limits rates), or sender"));
   plan->faults[0].what = {.kind = Kind::link_down, .levels = {{}}};
   plan->faults[0].places[0].side = fault::Side::both;
   EXPECT_TRUE(kernel_parts(*plan, HostIndex{1}, planned.host()));

@@ -83,6 +83,28 @@ TEST_F(DeviceRatesTest, WhatIsLeftIsDividedAmongTheQueuePairsThatSend) {
   EXPECT_THAT(devices->schedule().spells(), SizeIs(2));
 }
 
+TEST_F(DeviceRatesTest, WhatBeginsAsAnotherEndsIsLimitedWhicheverTheDrillNamesFirst) {
+  ASSERT_NO_FATAL_FAILURE(prepare(1, kTwoPairs));
+  fault::PlannedFault later = plan.faults[0];
+  later.name = "later";
+  later.what.levels = {{.rate = {250'000}}};
+  later.when.iteration = 6;
+  const fault::PlannedFault first = plan.faults[0];
+  for (const auto& order : {std::vector{first, later}, std::vector{later, first}}) {
+    SCOPED_TRACE(order[0].name);
+    plan.faults = order;
+    devices =
+        std::make_unique<DeviceRates>(plan, HostIndex{0}, plan::connections_of(plan, HostIndex{0}));
+    devices->start(now);
+    reach(2);
+    EXPECT_THAT(verbs.rate_limits(1), Each(2'000'000));
+    reach(6);
+    EXPECT_THAT(verbs.rate_limits(1), Each(1'000'000));
+    reach(10);
+    EXPECT_THAT(verbs.rate_limits(1), Each(0));
+  }
+}
+
 TEST_F(DeviceRatesTest, AfterItTheDrillsOwnLimitHoldsAgain) {
   plan::RdmaSettings settings = kTwoPairs;
   settings.rate_limit = BitRate{3'000'000'000};
@@ -169,6 +191,17 @@ TEST_F(DeviceRatesTest, AQueuePairInErrorHasNothingToLimit) {
   devices->end(*sender, now);
   EXPECT_EQ(verbs.calls("modify_qp_rate_limit"), before);
   EXPECT_EQ(devices->failure(), "");
+}
+
+TEST_F(DeviceRatesTest, AQueuePairWhoseErrorIsNotYetKnownFailsWithItsOwnReason) {
+  ASSERT_NO_FATAL_FAILURE(prepare(2, kTwoPairs));
+  verbs.end_next_send_with(IBV_WC_RETRY_EXC_ERR);
+  ASSERT_EQ(send(8), 1U);
+  reach(2);
+  EXPECT_EQ(devices->failure(), "");
+  EXPECT_THAT(verbs.rate_limits(1), ElementsAre(0, 0, 1'000'000, 1'000'000));
+  turns(3);
+  EXPECT_THAT(failure(at_sender), HasSubstr("[REHEARSAL-RDMA-020]"));
 }
 
 TEST_F(DeviceRatesTest, ThePortIsAskedBeforeAnyLoad) {

@@ -103,6 +103,20 @@ TEST_F(RdmaTransportTest, OnlyAQueueThatHasSpokenIsArmedAgain) {
       << "of sender and receiver one each, not their greeters'";
 }
 
+TEST_F(RdmaTransportTest, AQueueWhoseEventWasLostSpeaksAgain) {
+  ASSERT_NO_FATAL_FAILURE(connect());
+  turns(20);
+  pollfd descriptor{.fd = receiver->wakeup().file_descriptor, .events = POLLIN, .revents = 0};
+  verbs.lose_next_event();
+  ASSERT_EQ(send(8), 1U);
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 0);
+  turns(2);
+  EXPECT_EQ(count(at_receiver, Completion::Kind::received), 1U) << "who looks finds it";
+  turn(250ms);
+  ASSERT_EQ(send(8), 1U);
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 1);
+}
+
 TEST_F(RdmaTransportTest, EveryVerbOfSetUpMayFailAndNothingIsLeft) {
   // How often each is called on the way, so that each of its calls fails once.
   for (const char* verb :

@@ -353,6 +353,7 @@ TEST_F(TcpTransportTest, APeerThatAcceptsAndNeverAnswersTimesOut) {
   sender->poll(clock_now() + std::chrono::seconds{6});
   ASSERT_TRUE(sender->has(Kind::failed));
   EXPECT_THAT(std::string(sender->reason()), testing::HasSubstr("in time"));
+  EXPECT_EQ(sender->seen.back().error_number, 0) << "no packets were dropped";
 }
 
 TEST_F(TcpTransportTest, AResetInTheMiddleOfAMessageFailsTheReceiver) {
