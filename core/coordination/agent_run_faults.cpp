@@ -157,8 +157,7 @@ void AgentRun::tell_troubles(Faults& faults) {
     const fault::KernelTrouble& trouble = troubles[faults.troubles_told];
     const std::string text =
         "fault " + in_quotes(plan_->faults[trouble.fault].name) + ": " + trouble.text;
-    if (trouble.text.starts_with("STUCK") || trouble.text.starts_with("the helper is gone"))
-      faults.suspicion = text;
+    if (trouble.may_be_on) faults.suspicion = text;
     out_.push_back(log_line(LogLevel::error,
                             "a " + std::string(kind_of(faults.helper)) + " is not as planned",
                             {{"run", id_}, {"reason", text}}));

@@ -19,9 +19,14 @@ const Wanted* as(const HelperReply& reply) {
   return std::get_if<Wanted>(&reply);
 }
 
+/// The program that keeps the fault.
+std::string keeper_of(const KernelPart& part) {
+  return is_external(part.levels.front().effect) ? "rehearsal-external" : "the helper";
+}
+
 std::string why_not(const HelperReply& reply) {
   const auto* refused = as<RefusedReply>(reply);
-  return refused != nullptr ? refused->text : "the helper answered something else";
+  return refused != nullptr ? refused->text : "the answer is to something else";
 }
 
 }  // namespace
@@ -150,7 +155,7 @@ void KernelRunner::on_undone(Part& part, const HelperReply& reply, Instant now) 
   part.state = State::off;
   end_spell(part, now);
   const auto* undone = as<UndoneReply>(reply);
-  if (undone == nullptr) return trouble(part, "STUCK: " + why_not(reply), now);
+  if (undone == nullptr) return stuck(part, why_not(reply), now);
   const auto found = std::ranges::find(undone->faults, part.id, &Undone::id);
   if (found == undone->faults.end()) {
     // Undone by itself: fine, if that was to be.
@@ -159,7 +164,7 @@ void KernelRunner::on_undone(Part& part, const HelperReply& reply, Instant now) 
   } else if (found->outcome == UndoOutcome::conflict) {
     return trouble(part, "CONFLICT: " + found->text, now);
   } else if (found->outcome == UndoOutcome::stuck) {
-    return trouble(part, "STUCK: " + found->text, now);
+    return stuck(part, found->text, now);
   }
   move_on(part, now);
 }
@@ -183,9 +188,10 @@ void KernelRunner::on_list(const HelperReply& reply, Instant now) {
       part.wanted = Schedule::kOff;
       if (now < part.helper_ends)
         trouble(part, "it was undone before its end, and not by this run", now);
+    } else if (found->state == FaultState::conflict) {
+      trouble(part, "CONFLICT: " + found->problem, now);
     } else {
-      const std::string word = found->state == FaultState::conflict ? "CONFLICT: " : "STUCK: ";
-      trouble(part, word + found->problem, now);
+      stuck(part, found->problem, now);
     }
   }
 }
@@ -198,9 +204,9 @@ void KernelRunner::helper_gone(std::string_view reason, Instant now) {
     part.state = State::off;
     end_spell(part, now);
     trouble(part,
-            "the helper is gone (" + std::string(reason) +
+            keeper_of(part.planned) + " is gone (" + std::string(reason) +
                 "): it undoes the fault when it is started again",
-            now);
+            now, true);
   }
 }
 
@@ -277,12 +283,17 @@ void KernelRunner::end_spell(const Part& part, Instant now) {
   }
 }
 
-void KernelRunner::trouble(const Part& part, std::string text, Instant now) {
+void KernelRunner::stuck(const Part& part, const std::string& why, Instant now) {
+  trouble(part, "STUCK: " + why, now, true);
+}
+
+void KernelRunner::trouble(const Part& part, std::string text, Instant now, bool may_be_on) {
   const auto known = std::ranges::find(troubles_, part.planned.fault, &KernelTrouble::fault);
   if (known == troubles_.end()) {
-    troubles_.push_back({part.planned.fault, std::move(text)});
-  } else if (known->text.find(text) == std::string::npos) {
-    known->text += "; " + text;
+    troubles_.push_back({part.planned.fault, std::move(text), may_be_on});
+  } else {
+    if (known->text.find(text) == std::string::npos) known->text += "; " + text;
+    known->may_be_on |= may_be_on;
   }
   if (!ending_) end(now);
 }

@@ -32,6 +32,8 @@ struct KernelPart {
 struct KernelTrouble {
   std::uint32_t fault = 0;  ///< index in the plan
   std::string text;         ///< "STUCK: …", "refused: …"
+  /// Something of it may still be on: it could not be undone, or whoever keeps it is gone.
+  bool may_be_on = false;
 };
 
 /// Has the host's helper, or its rehearsal-external, do the faults of one run, and keeps when they
@@ -111,7 +113,8 @@ class KernelRunner {
   void on_list(const HelperReply& reply, Instant now);
   void begin_spell(const Part& part, Instant now);
   void end_spell(const Part& part, Instant now);
-  void trouble(const Part& part, std::string text, Instant now);
+  void trouble(const Part& part, std::string text, Instant now, bool may_be_on = false);
+  void stuck(const Part& part, const std::string& why, Instant now);
   void renew(Instant now);
   std::size_t index_of(const Part& part) const {
     return static_cast<std::size_t>(&part - parts_.data());

@@ -33,6 +33,14 @@ class Faults : public SystemCluster {
     return run;
   }
 
+  bool wait_for_an_iteration() {
+    return wait_until([&] {
+      int code = -1;
+      json status = json::parse(rehearse({"status", "--json"}, code), nullptr, false);
+      return code == 0 && status.is_object() && status["iterations_done"] > 0;
+    });
+  }
+
   bool wait_for_traffic() {
     const std::uint64_t before = sent_by_all();
     const Instant deadline = now() + kPatience;
@@ -131,6 +139,7 @@ TEST_F(Faults, WithoutItsCoordinatorARunFallsSilentAndAgentsComeBack) {
 
 TEST_F(Faults, StopMeansSilenceWithinASecondAndAPartialReport) {
   Program run = running();
+  ASSERT_TRUE(wait_for_an_iteration()) << run.output();
   const Instant asked = now();
   Program stop = rehearse({"stop"});
   // The promise is about the wire, a second after the order was given.

@@ -104,7 +104,7 @@ TEST_F(KernelDrill, ARateCutByTheKernelSlowsTheRingAndIsGoneAfterwards) {
   EXPECT_EQ(fault["spells"][0]["host"], "h2");
   const double on = fault["spells"][0]["ended_seconds"].get<double>() -
                     fault["spells"][0]["began_seconds"].get<double>();
-  EXPECT_GT(on, 4 * cut);
+  EXPECT_GT(on, 2 * cut);  // four iterations, of which the median may be the longest but one
   EXPECT_FALSE(fault.contains("problems"));
 }
 

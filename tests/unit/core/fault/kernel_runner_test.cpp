@@ -237,6 +237,7 @@ TEST_F(KernelRunnerTest, AHelperThatGoesTakesItsFaultsAlong) {
   pass(1s);
   runner_.helper_gone("it closed the connection", now_);
   EXPECT_THAT(trouble(), HasSubstr("the helper is gone (it closed the connection)"));
+  EXPECT_TRUE(runner_.troubles()[0].may_be_on);
   EXPECT_EQ(runner_.spells()[0].ended, now_);
   EXPECT_TRUE(runner_.idle());
   EXPECT_EQ(runner_.deadline(), kNever);
