@@ -66,10 +66,22 @@ struct FaultCommands {
 
   /// The exit code, if one of them was given.
   std::optional<int> run() const {
-    if (undo->parsed()) return undo_faults({helper, external});
-    if (list->parsed()) return list_faults({helper, external});
-    if (clear->parsed()) return clear_faults({helper, external}, false);
+    if (undo->parsed()) return undo_faults(places());
+    if (list->parsed()) return list_faults(places());
+    if (clear->parsed()) return clear_faults(places(), false);
     return std::nullopt;
+  }
+
+  std::vector<KeeperPlace> places() const {
+    return {{.program = "rehearsal-helper",
+             .socket = helper,
+             .state = "/var/lib/rehearsal-helper",
+             .is_wanted = faults->count("--socket") > 0},
+            {.program = "rehearsal-external",
+             .socket = external,
+             .state = "/var/lib/rehearsal-external",
+             .is_wanted = faults->count("--external-socket") > 0,
+             .greeting_patience = fault::kGreetingPatienceExternal}};
   }
 
   CLI::App* faults;

@@ -75,9 +75,12 @@ class AgentLoop::Impl {
     const int wakeup = wakeup_.native_handle();  // stays open longer than what writes to it
     reach_ = std::make_unique<Reach>(options_.inventory, [wakeup] { wake(wakeup); });
     for (const coordination::Helper helper : coordination::kHelpers) {
-      const auto& socket =
-          helper == coordination::Helper::kernel ? options_.helper : options_.external;
-      if (!socket.empty()) link_to(helper).emplace(context, socket, helper_handlers(helper));
+      const bool is_kernel = helper == coordination::Helper::kernel;
+      const auto& socket = is_kernel ? options_.helper : options_.external;
+      if (socket.empty()) continue;
+      link_to(helper).emplace(
+          context, socket, helper_handlers(helper),
+          is_kernel ? fault::kGreetingPatience : fault::kGreetingPatienceExternal);
     }
   }
 

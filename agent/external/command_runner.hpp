@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "agent/external/command_process.hpp"
 #include "agent/external/external_policy_file.hpp"
 #include "core/fault/ports.hpp"
 
@@ -12,9 +13,9 @@ namespace rehearsal::agent {
 /// cannot be undone, and that is STUCK.
 ///
 /// The contract of a command (docs/operations.md): called as `PROGRAM apply|undo|check
-/// --NAME=VALUE …`. `check` ends with 0 and prints, as its first line, `applied`, `clear` or
-/// `changed` (by somebody else: neither of the two). `apply` and `undo` end with 0 when it is done;
-/// `undo` also when there is nothing to undo.
+/// --NAME=VALUE …`. `check` ends with 0 and prints, as the first line of its standard output,
+/// `applied`, `clear` or `changed` (by somebody else: neither of the two). `apply` and `undo` end
+/// with 0 when it is done; `undo` also when there is nothing to undo.
 class CommandRunner final : public fault::CommandPort {
  public:
   /// `folder` is the runner's own, that of its journal.
@@ -26,7 +27,7 @@ class CommandRunner final : public fault::CommandPort {
 
  private:
   /// What it printed, when it ended with 0.
-  Result<std::string> output_of(fault::Verb verb, const fault::ExternalCall& call);
+  Result<CommandResult> ended(fault::Verb verb, const fault::ExternalCall& call);
 
   std::filesystem::path policy_;
   std::filesystem::path folder_;

@@ -1,5 +1,9 @@
+#include <sys/prctl.h>
+
+#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <optional>
 
 #include "agent/external/command_runner.hpp"
 #include "agent/keeper/program.hpp"
@@ -19,10 +23,17 @@ int run_main(int argc, char** argv) {
                   .state = "/var/lib/rehearsal-external",
                   .socket = "/run/rehearsal-external/socket"}};
   if (const auto code = read_flags(argc, argv, flags)) return *code;
+  // Where whoever starts this ignores it, no exit code of a command would be known.
+  ::signal(SIGCHLD, SIG_DFL);
+  // Whatever a command leaves behind becomes a child of this, and is killed.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ExternalPolicyFile policy(flags.options.policy);
-  CommandRunner commands(flags.options.policy, flags.options.state);
+  std::optional<CommandRunner> commands;
   fault::NoKernel kernel;
-  return run_keeper(flags, {.kernel = kernel, .commands = &commands, .policy = policy});
+  return run_keeper(flags, policy, [&](const KeeperOptions& options) -> Result<KeeperParts> {
+    commands.emplace(options.policy, options.state);
+    return KeeperParts{.kernel = kernel, .commands = &*commands, .policy = policy};
+  });
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 #include "agent/fault/commands.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
-#include <optional>
+#include <system_error>
 
 #include "agent/fault/helper_client.hpp"
 #include "core/base/table.hpp"
@@ -28,21 +29,35 @@ int severity_of(fault::UndoOutcome outcome) {
   return kExitStuck;
 }
 
+/// What a person must know first: STUCK, CONFLICT, then that one cannot be reached.
+int worse(int a, int b) {
+  constexpr std::array kFromBest = {kExitClean, runtime::kExitUnavailable, kExitConflict,
+                                    kExitStuck};
+  return std::ranges::find(kFromBest, a) < std::ranges::find(kFromBest, b) ? b : a;
+}
+
+bool is_installed(const KeeperPlace& place) {
+  std::error_code ignored;  // as a link it may lead where this user may not look
+  return std::filesystem::exists(std::filesystem::symlink_status(place.state, ignored));
+}
+
 /// Asks all that are there; the worst of their exit codes.
 template <typename Ask>
-int ask_each(const std::vector<std::filesystem::path>& sockets, Ask ask) {
-  std::optional<int> worst;
-  std::optional<Error> missing;
-  for (const std::filesystem::path& socket : sockets) {
-    auto helper = HelperClient::connect(socket);
+int ask_each(const std::vector<KeeperPlace>& places, Ask ask) {
+  int worst = kExitClean;
+  bool is_any_there = false;
+  for (const KeeperPlace& place : places) {
+    auto helper = HelperClient::connect(place.socket, place.greeting_patience);
     if (!helper && helper.error().code == ErrorCode::not_found) {
-      missing = helper.error();
+      std::fprintf(stderr, "%s does not run here: %s\n", place.program.c_str(),
+                   helper.error().text().c_str());
+      if (place.is_wanted || is_installed(place)) worst = worse(worst, runtime::kExitUnavailable);
       continue;
     }
-    const int code = helper ? ask(*helper) : cannot(helper.error());
-    worst = std::max(worst.value_or(code), code);
+    is_any_there = true;
+    worst = worse(worst, helper ? ask(*helper) : cannot(helper.error()));
   }
-  return worst ? *worst : cannot(*missing);
+  return is_any_there ? worst : runtime::kExitUnavailable;
 }
 
 }  // namespace
@@ -58,28 +73,28 @@ int print_undone(const fault::UndoneReply& reply) {
   return code;
 }
 
-int undo_faults(const std::vector<std::filesystem::path>& sockets) {
-  return ask_each(sockets, [](HelperClient& helper) {
+int undo_faults(const std::vector<KeeperPlace>& places) {
+  return ask_each(places, [](HelperClient& helper) {
     const auto reply = helper.undo(std::nullopt);
     return reply ? print_undone(*reply) : cannot(reply.error());
   });
 }
 
-int clear_faults(const std::vector<std::filesystem::path>& sockets, bool accept_stuck) {
-  return ask_each(sockets, [&](HelperClient& helper) {
+int clear_faults(const std::vector<KeeperPlace>& places, bool accept_stuck) {
+  return ask_each(places, [&](HelperClient& helper) {
     const auto reply = helper.clear(accept_stuck);
     return reply ? print_undone(*reply) : cannot(reply.error());
   });
 }
 
-int list_faults(const std::vector<std::filesystem::path>& sockets) {
+int list_faults(const std::vector<KeeperPlace>& places) {
   Table table({{"fault", Table::Align::right},
                {"what"},
                {"state"},
                {"lease", Table::Align::right},
                {"left", Table::Align::right}});
   std::string blocked;
-  const int code = ask_each(sockets, [&](HelperClient& helper) {
+  const int code = ask_each(places, [&](HelperClient& helper) {
     const auto reply = helper.list();
     if (!reply) return cannot(reply.error());
     for (const fault::ListedFault& fault : reply->faults) {

@@ -15,8 +15,6 @@
 namespace rehearsal::agent {
 namespace {
 
-constexpr Duration kGreetingPatience = std::chrono::seconds{5};
-
 Failure gone(std::string_view what, int error) {
   Failure failure = system_failure(ErrorSource::host, what, error);
   failure.value().code =
@@ -26,10 +24,11 @@ Failure gone(std::string_view what, int error) {
 
 }  // namespace
 
-Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_path) {
+Result<HelperClient> HelperClient::connect(const std::filesystem::path& socket_path,
+                                           Duration greeting_patience) {
   ASSIGN_OR_RETURN(const sockaddr_un address, local_address(socket_path));
   HelperClient client(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-  RETURN_IF_ERROR(client.be_patient(kGreetingPatience));
+  RETURN_IF_ERROR(client.be_patient(greeting_patience));
   if (::connect(client.descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) !=
       0) {
     const int error = errno;

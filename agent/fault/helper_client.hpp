@@ -19,7 +19,8 @@ inline constexpr const char* kExternalSocketPath = "/run/rehearsal-external/sock
 class HelperClient {
  public:
   /// not_found: no helper here. Refused: it does not talk to this user.
-  static Result<HelperClient> connect(const std::filesystem::path& socket_path);
+  static Result<HelperClient> connect(const std::filesystem::path& socket_path,
+                                      Duration greeting_patience = fault::kGreetingPatience);
   HelperClient(HelperClient&& other) noexcept;
   HelperClient& operator=(HelperClient&& other) noexcept;
   ~HelperClient();

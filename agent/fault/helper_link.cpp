@@ -37,10 +37,12 @@ Result<int> connect_to(const std::filesystem::path& path) {
 
 class HelperLink::Impl : public std::enable_shared_from_this<Impl> {
  public:
-  Impl(asio::io_context& context, std::filesystem::path socket, HelperLinkHandlers handlers)
+  Impl(asio::io_context& context, std::filesystem::path socket, HelperLinkHandlers handlers,
+       Duration greeting_patience)
       : context_(context),
         path_(std::move(socket)),
         handlers_(std::move(handlers)),
+        greeting_patience_(greeting_patience),
         retry_timer_(context),
         answer_timer_(context) {}
 
@@ -89,7 +91,7 @@ class HelperLink::Impl : public std::enable_shared_from_this<Impl> {
     waiting_.clear();
     asked_.reset();
     is_up_ = false;
-    answer_limit_ = fault::patience_with({});
+    answer_limit_ = greeting_patience_;
     asio::error_code ignored;
     if (socket_) socket_->close(ignored);
     socket_.reset();
@@ -177,21 +179,23 @@ class HelperLink::Impl : public std::enable_shared_from_this<Impl> {
   asio::io_context& context_;
   const std::filesystem::path path_;
   const HelperLinkHandlers handlers_;
+  const Duration greeting_patience_;
   runtime::Timer retry_timer_;
   runtime::Timer answer_timer_;
   std::optional<asio::posix::stream_descriptor> socket_;
   std::deque<Waiting> waiting_;
   std::optional<std::uint64_t> asked_;  ///< the ticket that is to be answered
   bool is_up_ = false;
-  Duration answer_limit_ = fault::patience_with({});
+  Duration answer_limit_ = greeting_patience_;
   bool closed_ = false;
   std::string told_;        ///< why there is no helper, as told last
   std::uint64_t life_ = 0;  ///< counts connections; only the newest is heard
 };
 
 HelperLink::HelperLink(asio::io_context& context, std::filesystem::path socket,
-                       HelperLinkHandlers handlers)
-    : impl_(std::make_shared<Impl>(context, std::move(socket), std::move(handlers))) {}
+                       HelperLinkHandlers handlers, Duration greeting_patience)
+    : impl_(std::make_shared<Impl>(context, std::move(socket), std::move(handlers),
+                                   greeting_patience)) {}
 HelperLink::~HelperLink() { impl_->close(); }
 
 void HelperLink::start() { impl_->attempt(); }

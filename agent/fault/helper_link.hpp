@@ -29,7 +29,8 @@ struct HelperLinkHandlers {
 /// are never called from inside a call. It decides nothing.
 class HelperLink {
  public:
-  HelperLink(asio::io_context& context, std::filesystem::path socket, HelperLinkHandlers handlers);
+  HelperLink(asio::io_context& context, std::filesystem::path socket, HelperLinkHandlers handlers,
+             Duration greeting_patience = fault::kGreetingPatience);
   ~HelperLink();
   HelperLink(const HelperLink&) = delete;
   HelperLink& operator=(const HelperLink&) = delete;

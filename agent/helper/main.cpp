@@ -1,5 +1,7 @@
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <utility>
 
 #include "agent/helper/helper_policy.hpp"
 #include "agent/helper/kernel_network.hpp"
@@ -21,9 +23,12 @@ int run_main(int argc, char** argv) {
                   .socket = "/run/rehearsal-helper/socket"}};
   if (const auto code = read_flags(argc, argv, flags)) return *code;
   HelperPolicy policy(flags.options.policy);
-  auto kernel = KernelNetwork::open();
-  if (!kernel) return complain(flags, kernel.error());
-  return run_keeper(flags, {.kernel = *kernel, .policy = policy});
+  std::optional<KernelNetwork> kernel;
+  return run_keeper(flags, policy, [&](const KeeperOptions&) -> Result<KeeperParts> {
+    ASSIGN_OR_RETURN(auto opened, KernelNetwork::open());
+    kernel.emplace(std::move(opened));
+    return KeeperParts{.kernel = *kernel, .policy = policy};
+  });
 }
 
 }  // namespace

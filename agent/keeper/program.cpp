@@ -1,16 +1,19 @@
 #include "agent/keeper/program.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
-#include <iterator>
+#include <vector>
 
 #include "agent/fault/commands.hpp"
 #include "agent/keeper/journal_file.hpp"
 #include "agent/keeper/log.hpp"
 #include "agent/keeper/server.hpp"
+#include "agent/keeper/state_owner.hpp"
 #include "agent/keeper/test_stops.hpp"
 #include "runtime/clock.hpp"
 #include "runtime/exit_status.hpp"
@@ -36,10 +39,13 @@ Result<std::string> boot_id_of_kernel() {
 }
 
 /// A policy that cannot be used keeps nobody from undoing what is left; it only forbids all faults.
-Result<TestStops> look_at_policy(ServerPolicy& policy) {
-  if (const auto sound = policy.check(); !sound)
-    log_line(Severity::warning, "not all that it names is allowed here: " + sound.error().text());
-  if (!policy.allows_test_stops()) return TestStops{};
+Result<TestStops> look_at_policy(const KeeperParts& parts) {
+  if (const auto sound = parts.policy.check(); !sound)
+    log_line(Severity::warning,
+             (parts.commands == nullptr ? "no fault is allowed here: "
+                                        : "not all that it names is allowed here: ") +
+                 sound.error().text());
+  if (!parts.policy.allows_test_stops()) return TestStops{};
   log_line(Severity::warning, "the policy allows the stops of tests");
   return test_stops_from_environment();
 }
@@ -55,12 +61,38 @@ Result<fault::KeeperSetup> setup_of(const TestStops& stops, fault::CommandPort* 
   return setup;
 }
 
+int ask_the_one_that_runs(const KeeperOptions& options, const KeeperParts& parts,
+                          bool accept_stuck) {
+  const bool is_external = parts.commands != nullptr;
+  const std::vector<KeeperPlace> place = {
+      {.program = is_external ? "rehearsal-external" : "rehearsal-helper",
+       .socket = options.socket,
+       .state = options.state,
+       .is_wanted = true,
+       .greeting_patience =
+           is_external ? fault::kGreetingPatienceExternal : fault::kGreetingPatience}};
+  const int code = undo_faults(place);
+  return accept_stuck ? clear_faults(place, true) : code;
+}
+
+/// A service's folder may stand in one that only root may pass: for whoever becomes its owner it is
+/// the working folder, and no other path is relative.
+Result<KeeperOptions> from_inside_its_folder(KeeperOptions options) {
+  if (!other_owner(options.state)) return options;
+  options.policy = std::filesystem::absolute(options.policy);
+  options.socket = std::filesystem::absolute(options.socket);
+  if (::chdir(options.state.c_str()) != 0)
+    return system_failure(ErrorSource::host, "cannot enter " + options.state.string(), errno);
+  options.state = ".";
+  return options;
+}
+
 }  // namespace
 
 Result<void> keep_faults(const KeeperOptions& options, const KeeperParts& parts) {
   ::umask(0077);
   ASSIGN_OR_RETURN(JournalFile journal, JournalFile::open(options.state));
-  ASSIGN_OR_RETURN(const TestStops stops, look_at_policy(parts.policy));
+  ASSIGN_OR_RETURN(const TestStops stops, look_at_policy(parts));
   journal.call_half_way(stops.on_step);
   ASSIGN_OR_RETURN(const fault::Journal left, journal.read());
   ASSIGN_OR_RETURN(fault::KeeperSetup setup, setup_of(stops, parts.commands));
@@ -79,12 +111,15 @@ Result<void> keep_faults(const KeeperOptions& options, const KeeperParts& parts)
 
 Result<int> undo_all(const KeeperOptions& options, const KeeperParts& parts, bool accept_stuck) {
   ::umask(0077);
+  const std::optional<StateOwner> owner = other_owner(options.state);
+  if (owner) RETURN_IF_ERROR(act_as(*owner));
   auto journal = JournalFile::open(options.state);
   if (!journal && journal.error().code == ErrorCode::refused) {
-    const int code = undo_faults({options.socket});
-    return accept_stuck ? clear_faults({options.socket}, true) : code;
+    if (owner) RETURN_IF_ERROR(act_as_root());  // who may accept what is stuck
+    return ask_the_one_that_runs(options, parts, accept_stuck);
   }
   if (!journal) return tl::unexpected(journal.error());
+  if (owner) RETURN_IF_ERROR(become(*owner));
   ASSIGN_OR_RETURN(const fault::Journal left, journal->read());
   ASSIGN_OR_RETURN(fault::KeeperSetup setup, setup_of({}, parts.commands));
   fault::FaultKeeper keeper(parts.kernel, *journal, std::move(setup));
@@ -124,17 +159,22 @@ std::optional<int> read_flags(int argc, char** argv, KeeperFlags& flags) {
   return std::nullopt;
 }
 
-int run_keeper(const KeeperFlags& flags, const KeeperParts& parts) {
+int run_keeper(const KeeperFlags& flags, ServerPolicy& policy, const MakeParts& make_parts) {
   if (flags.check) {
-    if (const auto sound = parts.policy.check(); !sound) return complain(flags, sound.error());
+    if (const auto sound = policy.check(); !sound) return complain(flags, sound.error());
     std::printf("%s is in order\n", flags.options.policy.c_str());
     return runtime::kExitOk;
   }
+  const auto options =
+      flags.undo_all ? from_inside_its_folder(flags.options) : Result<KeeperOptions>(flags.options);
+  if (!options) return complain(flags, options.error());
+  const auto parts = make_parts(*options);
+  if (!parts) return complain(flags, parts.error());
   if (flags.undo_all) {
-    const auto code = undo_all(flags.options, parts, flags.accept_stuck);
+    const auto code = undo_all(*options, *parts, flags.accept_stuck);
     return code ? *code : complain(flags, code.error());
   }
-  const auto done = keep_faults(flags.options, parts);
+  const auto done = keep_faults(*options, *parts);
   return done ? runtime::kExitOk : complain(flags, done.error());
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "agent/keeper/server_policy.hpp"
@@ -21,12 +23,15 @@ struct KeeperParts {
   fault::CommandPort* commands = nullptr;
   ServerPolicy& policy;
 };
+/// Made only where faults are kept: to look at a policy needs nothing of it.
+using MakeParts = std::function<Result<KeeperParts>(const KeeperOptions&)>;
 
 /// Replays the journal, then takes requests until SIGTERM; then undoes everything.
 Result<void> keep_faults(const KeeperOptions& options, const KeeperParts& parts);
 
 /// Undoes all faults, by the program that runs or else from its journal, and prints how each ended.
-/// The exit code of agent/fault/commands.hpp.
+/// The exit code of agent/fault/commands.hpp. Root becomes the owner of the state's folder first,
+/// for good: what it wrote there the owner could not read, and a command would run with its rights.
 Result<int> undo_all(const KeeperOptions& options, const KeeperParts& parts, bool accept_stuck);
 
 /// How the program is called, and where its files are.
@@ -43,7 +48,7 @@ struct KeeperFlags {
 /// Reads the command line; an exit code where there is nothing more to do.
 std::optional<int> read_flags(int argc, char** argv, KeeperFlags& flags);
 /// Does what the flags say; the exit code.
-int run_keeper(const KeeperFlags& flags, const KeeperParts& parts);
+int run_keeper(const KeeperFlags& flags, ServerPolicy& policy, const MakeParts& make_parts);
 int complain(const KeeperFlags& flags, const Error& error);
 
 }  // namespace rehearsal::agent

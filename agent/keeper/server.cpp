@@ -99,13 +99,13 @@ Result<void> Server::run(const runtime::ServiceManager& service_manager) {
     for (std::size_t i = 2; ready > 0 && i < watched.size(); ++i) {
       if (watched[i].revents != 0) receive_from(watched[i].fd);
     }
-    agent::log_events(keeper_);
+    log_events(keeper_);
   }
   ::close(signals);
   service_manager.stopping();
   drop_all();
   keeper_.undo(std::nullopt, runtime::now());
-  agent::log_events(keeper_);
+  log_events(keeper_);
   return {};
 }
 

@@ -49,7 +49,6 @@ class Server {
   fault::HelperReply on(Connection& connection, const fault::UndoRequest& request);
   fault::HelperReply on(Connection& connection, const fault::ListRequest& request);
   fault::HelperReply on(Connection& connection, const fault::ClearRequest& request);
-  void log_events();
   int poll_timeout_ms(const runtime::ServiceManager& service_manager) const;
 
   fault::FaultKeeper& keeper_;

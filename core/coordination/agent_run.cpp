@@ -272,7 +272,7 @@ void AgentRun::send_failed(const std::string& reason, const std::vector<HostInde
   protocol::Envelope envelope;
   protocol::Failed& failed = *envelope.mutable_failed();
   failed.set_run(id_);
-  failed.set_reason(one_line(reason));
+  failed.set_reason(plain(reason));  // may quote what a command printed
   for (const HostIndex host : waiting_for) failed.add_waiting_for(host.value);
   send(std::move(envelope));
 }

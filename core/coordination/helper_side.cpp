@@ -14,15 +14,6 @@ constexpr Duration kLookInterval = std::chrono::seconds{2};
 /// After what was stuck, soon again.
 constexpr Duration kLookSoon = std::chrono::milliseconds{200};
 
-/// Messages carry UTF-8; the helper's texts may end in the middle of a character.
-std::string plain(std::string_view text) {
-  std::string line = one_line(text);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-  }
-  return line;
-}
-
 std::uint64_t count_of(Duration duration) { return static_cast<std::uint64_t>(duration.count()); }
 
 }  // namespace

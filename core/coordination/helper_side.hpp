@@ -63,7 +63,6 @@ class HelperSide {
   const Side& side(Helper helper) const { return sides_[static_cast<std::size_t>(helper)]; }
 
   void ask(Helper helper, Purpose purpose, std::uint64_t order, fault::HelperRequest request);
-  void look(Helper helper);
   void take(Helper helper, const fault::WelcomeReply& welcome);
   void listed(std::uint64_t order);
   void add(Helper helper, const fault::ListedFault& fault, protocol::HostFaults& message) const;

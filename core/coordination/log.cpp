@@ -21,6 +21,14 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+std::string plain(std::string_view text) {
+  std::string ascii(text);
+  for (char& c : ascii) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return one_line(ascii);
+}
+
 Log log_line(LogLevel level, std::string_view event, std::initializer_list<Field> fields) {
   std::string text(event);
   for (const auto& [name, value] : fields) {

@@ -22,4 +22,8 @@ std::string cut(std::string_view text, std::size_t bytes_max);
 /// endless.
 std::string one_line(std::string_view text);
 
+/// Likewise, of text from outside that may be no UTF-8, or end in the middle of a character, as
+/// messages may not: only ASCII is kept.
+std::string plain(std::string_view text);
+
 }  // namespace rehearsal::coordination

@@ -56,19 +56,6 @@ void to_message(const fault::KernelOffer& offer, protocol::KernelOffer& message)
   message.set_duration_max_ns(static_cast<std::uint64_t>(offer.duration_max.count()));
 }
 
-namespace {
-
-/// Messages carry UTF-8, paths may be anything.
-std::string plain(std::string_view text) {
-  std::string line = one_line(text);
-  for (char& c : line) {
-    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-  }
-  return line;
-}
-
-}  // namespace
-
 void to_message(const fault::ExternalOffer& offer, protocol::ExternalOffer& message) {
   message.set_runner(offer.runner);
   for (const fault::ExternalCommand& command : offer.commands) {
@@ -89,6 +76,17 @@ void to_message(const fault::ExternalOffer& offer, protocol::ExternalOffer& mess
       } else {
         argument.set_length_max(std::get<fault::NameArgument>(rule.type).length_max);
       }
+    }
+  }
+}
+
+void to_summary(const fault::ExternalOffer& offer, protocol::ExternalOffer& message) {
+  to_message(offer, message);
+  for (protocol::ExternalCommand& command : *message.mutable_commands()) {
+    for (protocol::ExternalArgument& argument : *command.mutable_arguments()) {
+      protocol::ExternalArgument name;
+      name.set_name(argument.name());
+      argument = std::move(name);
     }
   }
 }
@@ -160,6 +158,7 @@ namespace {
 
 std::optional<fault::ArgumentRule> rule_of(const protocol::ExternalArgument& message) {
   if (!fault::is_command_name(message.name())) return std::nullopt;
+  if (message.integer() && message.min() > message.max()) return std::nullopt;
   if (message.integer())
     return fault::ArgumentRule{message.name(),
                                fault::IntegerArgument{message.min(), message.max()}};
@@ -186,6 +185,7 @@ Duration bounded(std::uint64_t nanoseconds, Duration most) {
 fault::ExternalOffer from_message(const protocol::ExternalOffer& message) {
   /// Each of its verbs at its limit, as often as one request may need them.
   constexpr Duration kTimeMost = 6 * fault::kCommandLimitMost;
+  constexpr std::size_t kProblemBytesMax = 200;
   fault::ExternalOffer offer{.runner = message.runner()};
   for (const protocol::ExternalCommand& one : message.commands()) {
     if (offer.commands.size() == fault::kCommandsMax) break;
@@ -195,7 +195,7 @@ fault::ExternalOffer from_message(const protocol::ExternalOffer& message) {
         .arguments = {},
         .duration_max = bounded(one.duration_max_ns(), fault::kFaultDurationMost),
         .time_max = bounded(one.time_max_ns(), kTimeMost),
-        .problem = one_line(one.problem())};
+        .problem = cut(one_line(one.problem()), kProblemBytesMax)};
     for (const protocol::ExternalArgument& argument : one.arguments()) {
       if (command.arguments.size() == fault::kArgumentsMax) break;
       if (auto rule = rule_of(argument)) command.arguments.push_back(std::move(*rule));

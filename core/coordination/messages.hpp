@@ -19,10 +19,12 @@ void to_message(const plan::Inventory& inventory, protocol::Inventory& message);
 plan::Inventory from_message(const protocol::Inventory& message);
 void to_message(const fault::KernelOffer& offer, protocol::KernelOffer& message);
 void to_message(const fault::ExternalOffer& offer, protocol::ExternalOffer& message);
+/// For people: of arguments only their names.
+void to_summary(const fault::ExternalOffer& offer, protocol::ExternalOffer& message);
 /// Kinds that this version does not know are left out; names and durations are cut to what a host
 /// can have.
 fault::KernelOffer from_message(const protocol::KernelOffer& message);
-/// Commands and arguments that could not be any are left out.
+/// Commands and arguments that could not be any are left out, problems are cut.
 fault::ExternalOffer from_message(const protocol::ExternalOffer& message);
 /// Names of a host's interfaces; what cannot be one is left out.
 std::vector<std::string> interfaces_of(

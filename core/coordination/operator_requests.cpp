@@ -11,6 +11,8 @@ namespace {
 
 /// Beyond this many agents a status leaves their NICs out, to fit a frame.
 constexpr std::size_t kAgentsWithNicsMax = 128;
+/// And beyond this many bytes, whatever agents say of themselves.
+constexpr std::size_t kStatusBytesOfDetail = 2 * 1024 * 1024;
 
 }  // namespace
 
@@ -198,6 +200,7 @@ void Coordinator::State::status_request(SessionId id, Instant now) {
     reply.set_iterations_done(run->iterations_done());
     reply.set_iterations(run->iterations());
   }
+  std::size_t bytes = 0;
   for (const auto& [host, agent] : agents.entries()) {
     protocol::AgentStatus& status = *reply.add_agents();
     status.set_host(host);
@@ -210,11 +213,12 @@ void Coordinator::State::status_request(SessionId id, Instant now) {
     status.set_no_helper(agent.faults.no_helper());
     status.set_blocked(agent.faults.blocked());
     status.set_faults(static_cast<std::uint32_t>(agent.faults.faults_size()));
-    if (agents.size() > kAgentsWithNicsMax) continue;
+    if (agents.size() > kAgentsWithNicsMax || bytes > kStatusBytesOfDetail) continue;
     to_message(agent.inventory.kernel, *status.mutable_kernel());
-    to_message(agent.inventory.external, *status.mutable_external());
+    to_summary(agent.inventory.external, *status.mutable_external());
     for (const plan::Nic& nic : agent.inventory.nics) to_message(nic, *status.add_nics());
     for (const host::Finding& finding : agent.findings) to_message(finding, *status.add_findings());
+    bytes += status.ByteSizeLong();
   }
   outbox.send(id, std::move(envelope));
 }

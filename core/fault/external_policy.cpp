@@ -1,6 +1,7 @@
 #include "core/fault/external_policy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 

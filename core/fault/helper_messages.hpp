@@ -72,6 +72,10 @@ struct WelcomeReply {
 /// How long whoever asks waits for an answer: a program that keeps faults answers when the kernel
 /// and the disk have, and when commands have ended, of which several may be undone in one answer.
 Duration patience_with(const WelcomeReply& welcome);
+/// How long whoever connects waits for a welcome: rehearsal-external may be at another's commands,
+/// at most one request's.
+inline constexpr Duration kGreetingPatience = std::chrono::seconds{5};
+inline constexpr Duration kGreetingPatienceExternal = kGreetingPatience + 6 * kCommandLimitMost;
 
 struct AppliedReply {
   std::uint64_t id = 0;

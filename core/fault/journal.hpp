@@ -30,7 +30,9 @@ struct Intent {
 /// The change was made, and read back.
 struct AppliedRecord {
   std::uint64_t id = 0;
-  std::string left;  ///< options of our root queueing discipline as the kernel told them
+  /// Options of our root queueing discipline as the kernel told them; of a command, that its check
+  /// said so, and empty again once its undoing has begun.
+  std::string left;
   bool operator==(const AppliedRecord&) const = default;
 };
 

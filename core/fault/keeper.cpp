@@ -13,6 +13,9 @@ constexpr std::size_t kJournalBytesLarge = 64 * 1024;
 constexpr std::size_t kRecordsOfAFaultBytes = 2 * kRecordBytesMax;
 /// What the journal remembers of a command whose check said so.
 constexpr std::string_view kCheckedApplied = "applied";
+/// Undoing one takes three verbs of at most kCommandLimitMost each: so all are undone within the
+/// 5 min that the service manager gives (systemd/rehearsal-external.service), also if all hang.
+constexpr std::ptrdiff_t kCommandsOpenMax = 8;
 
 std::string name_of(const OpenFault& fault) {
   return "fault " + std::to_string(fault.intent.id) + " (" + describe(fault.intent.fault) + ")";
@@ -88,6 +91,15 @@ Result<std::uint64_t> FaultKeeper::take_on(OwnerId owner, const FaultRequest& re
 
 Result<void> FaultKeeper::may_begin(const KernelFault& fault) const {
   RETURN_IF_ERROR(book_.may_add(fault));
+  const auto is_command = [](const auto& entry) {
+    return is_external(entry.second.intent.fault.effect);
+  };
+  if (is_external(fault.effect) &&
+      std::ranges::count_if(book_.faults(), is_command) >= kCommandsOpenMax) {
+    return fail(ErrorCode::refused, ErrorSource::host,
+                "there are " + std::to_string(kCommandsOpenMax) +
+                    " faults by commands already, as many as can surely be undone in time");
+  }
   if (journal_.size_bytes() + kRecordsOfAFaultBytes <= kJournalBytesMax) return {};
   return fail(ErrorCode::refused, ErrorSource::host,
               "the journal is full; it is started over when no fault is on");
@@ -270,31 +282,34 @@ Result<std::uint32_t> FaultKeeper::present_index(const OpenFault& fault) {
 Undone FaultKeeper::undo_one(OpenFault& fault, UndoReason reason, Instant now) {
   const Change& change = fault.intent.change;
   const Target target = change.target();
-  const std::string why = "undone: " + std::string(to_string(reason));
+  const bool is_command = target == Target::command;
+  const std::string why = "undone: " + (is_command && reason == UndoReason::helper_restarted
+                                            ? "rehearsal-external was started again"
+                                            : std::string(to_string(reason)));
   // A switch has not started again with this host.
-  const bool rebooted = fault.before_reboot && target != Target::command;
+  const bool rebooted = fault.before_reboot && !is_command;
   // What a start of the kernel left of link and MTU is its own configuration.
   if (rebooted && target != Target::root_qdisc)
     return close(fault, Closing::gone, "gone by a reboot", now);
 
-  const auto present = look(fault, fault.left);
-  if (!present && present.error().code == ErrorCode::not_found && target != Target::command) {
-    return close(fault, Closing::gone, "gone with its interface", now);
-  }
-  if (!present) return stuck(fault, present.error().text(), now);
-
-  const Finding& finding = present->finding;
   // A command that did not get to its end may have left anything, and all was clear before: it is
   // undone whatever its check says.
-  const bool half_done = target == Target::command && fault.left.empty();
-  if (finding.standing == Standing::untouched && !half_done) {
-    const bool never = reason == UndoReason::failed_to_apply;
-    return close(fault, never ? Closing::never_done : Closing::undone, why, now);
+  if (!is_command || !fault.left.empty()) {
+    const auto present = look(fault, fault.left);
+    if (!present && present.error().code == ErrorCode::not_found && !is_command) {
+      return close(fault, Closing::gone, "gone with its interface", now);
+    }
+    if (!present) return stuck(fault, present.error().text(), now);
+    if (present->finding.standing == Standing::untouched) {
+      const bool never = reason == UndoReason::failed_to_apply;
+      return close(fault, never ? Closing::never_done : Closing::undone, why, now);
+    }
+    if (present->finding.standing == Standing::foreign) {
+      if (rebooted) return close(fault, Closing::gone, "gone by a reboot", now);
+      return conflict(fault, present->finding.text);
+    }
   }
-  if (finding.standing == Standing::foreign && !half_done) {
-    if (rebooted) return close(fault, Closing::gone, "gone by a reboot", now);
-    return conflict(fault, finding.text);
-  }
+  if (is_command) remember_half_done(fault);
   step(Step::before_undo);
   const auto changed = act(fault, change.undo);
   step(Step::after_undo);
@@ -306,11 +321,21 @@ Undone FaultKeeper::undo_one(OpenFault& fault, UndoReason reason, Instant now) {
   if (!after) return stuck(fault, after.error().text(), now);
   if (after->finding.standing != Standing::untouched) {
     return stuck(fault,
-                 "the answer to \"" + describe(change, change.undo) +
-                     "\" was yes, but it is not so when read back",
+                 std::string(is_command ? "the command" : "the kernel") + " said yes to \"" +
+                     describe(change, change.undo) + "\", but it is not so when read back",
                  now);
   }
   return close(fault, Closing::undone, why, now);
+}
+
+/// From here on it may be half undone, which its check cannot tell from another's hand: also a
+/// later try, and whoever is started next, undoes it. A journal that cannot be written keeps nobody
+/// from undoing.
+void FaultKeeper::remember_half_done(OpenFault& fault) {
+  if (fault.left.empty()) return;
+  fault.left.clear();
+  if (const auto written = journal_.append(AppliedRecord{fault.intent.id, {}}); !written)
+    say(Severity::warning, "the journal cannot be written: " + written.error().text());
 }
 
 Undone FaultKeeper::close(OpenFault& fault, Closing closing, const std::string& text, Instant now) {
@@ -350,8 +375,10 @@ Undone FaultKeeper::stuck(OpenFault& fault, const std::string& text, Instant now
 void FaultKeeper::replay(const Journal& journal, Instant now) {
   open_from(journal);
   if (journal.end == JournalEnd::damaged) {
-    journal_problem_ = "the journal is damaged (" + journal.problem +
-                       "): what a fault did that is not known may still be there";
+    journal_problem_ = "the journal is damaged (" + journal.problem + "): " +
+                       (setup_.commands == nullptr
+                            ? "a link or an MTU may still be changed by a fault that is not known"
+                            : "a command may still be applied by a fault that is not known");
     say(Severity::error, "STUCK: " + journal_problem_);
   }
   // Without a journal, what carries our handles is all there is to go by.

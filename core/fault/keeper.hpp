@@ -110,6 +110,7 @@ class FaultKeeper {
   Result<void> act(const OpenFault& fault, const Act& act);
   Result<std::uint64_t> carry_out(OpenFault& fault, Instant now);
   Undone undo_one(OpenFault& fault, UndoReason reason, Instant now);
+  void remember_half_done(OpenFault& fault);
   Undone close(OpenFault& fault, Closing closing, const std::string& text, Instant now);
   Undone conflict(OpenFault& fault, const std::string& text);
   Undone stuck(OpenFault& fault, const std::string& text, Instant now);

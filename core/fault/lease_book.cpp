@@ -53,7 +53,7 @@ std::string_view to_string(UndoReason reason) {
     case UndoReason::deadline:
       return "its longest duration is over";
     case UndoReason::helper_restarted:
-      return "what had done it was started again";
+      return "the helper was started again";
     case UndoReason::failed_to_apply:
       return "it could not be applied";
     case UndoReason::retry:
@@ -109,6 +109,7 @@ std::size_t LeaseBook::renew(OwnerId owner, std::optional<std::uint64_t> id, Dur
 void LeaseBook::wait(Duration time) {
   for (auto& [id, fault] : faults_) {
     if (is_on(fault) && fault.lease_until < kNever - time) fault.lease_until += time;
+    if (fault.state == FaultState::stuck && fault.retry_at < kNever - time) fault.retry_at += time;
   }
 }
 

@@ -80,7 +80,8 @@ class LeaseBook {
   /// many.
   std::size_t renew(OwnerId owner, std::optional<std::uint64_t> id, Duration lease, Instant now);
 
-  /// Nobody could have renewed a lease for so long: all that are on last longer by it.
+  /// Nobody could have asked for anything for so long: the leases of all that are on last longer by
+  /// it, and what is stuck is tried again later by it, so that requests get their turn between.
   void wait(Duration time);
 
   /// What is to be undone now: lease or deadline passed, or another try.

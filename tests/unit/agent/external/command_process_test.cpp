@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,7 +54,8 @@ TEST_F(CommandProcess, ItsExitCodeAndBothItsOutputsAreTold) {
   const auto ended = shell("echo out; echo err >&2; exit 3");
   ASSERT_TRUE(ended) << ended.error().text();
   EXPECT_EQ(ended->exit_code, 3);
-  EXPECT_EQ(ended->output, "out\nerr\n");
+  EXPECT_EQ(ended->output, "out\n");
+  EXPECT_EQ(ended->errors, "err\n");
   EXPECT_EQ(shell("kill -TERM $$")->exit_code, 128 + SIGTERM);
   EXPECT_EQ(
       run_command(
@@ -86,20 +88,41 @@ TEST_F(CommandProcess, ArgumentsAreNoShells) {
 }
 
 TEST_F(CommandProcess, OnlyTheBeginningOfALongOutputIsKept) {
-  const auto ended = shell("yes | head -c 300000; echo end >&2; exit 5");
+  const auto ended = shell("yes | head -c 300000; yes | head -c 300000 >&2; exit 5");
   ASSERT_TRUE(ended) << ended.error().text();
   EXPECT_EQ(ended->exit_code, 5);
   EXPECT_EQ(ended->output.size(), kOutputBytesMax);
+  EXPECT_EQ(ended->errors.size(), kOutputBytesMax);
 }
 
 TEST_F(CommandProcess, AtItsLimitItIsKilledWithAllOfItsGroup) {
   const Instant began = runtime::now();
-  const auto ended = shell("sleep 600 & echo $! > " + path("child").string() + "; wait", 300ms);
+  const auto ended = shell("sleep 600 & echo $! > " + path("child").string() + "; wait", 3s);
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().code, ErrorCode::timed_out);
-  EXPECT_THAT(ended.error().text(), HasSubstr("300ms"));
-  EXPECT_LT(runtime::now() - began, 10s);
-  EXPECT_TRUE(wait_until_gone(std::stoi(content("child"))));
+  EXPECT_THAT(ended.error().text(), HasSubstr("3s"));
+  EXPECT_LT(runtime::now() - began, 60s);
+  const std::string child = content("child");
+  ASSERT_FALSE(child.empty()) << "it did not get so far within its limit";
+  EXPECT_TRUE(wait_until_gone(std::stoi(child)));
+}
+
+TEST_F(CommandProcess, ItIsToldANameThatItsProgramNeedNotHave) {
+  const auto ended = run_command({.program = "/bin/sh",
+                                  .name = "/policy/port-down",
+                                  .arguments = {"-c", "echo $0"},
+                                  .limit = 30s,
+                                  .input = path("input")});
+  ASSERT_TRUE(ended) << ended.error().text();
+  EXPECT_EQ(ended->output, "/policy/port-down\n");
+}
+
+TEST_F(CommandProcess, AnExitCodeThatCannotBeKnownIsNoSuccess) {
+  const auto before = ::signal(SIGCHLD, SIG_IGN);  // the kernel keeps no exit codes then
+  const auto ended = shell("exit 1");
+  ::signal(SIGCHLD, before);
+  ASSERT_FALSE(ended);
+  EXPECT_THAT(ended.error().text(), HasSubstr("exit code is not known"));
 }
 
 TEST_F(CommandProcess, WhatItLeavesInItsGroupIsKilledWhenItEnds) {
@@ -123,6 +146,20 @@ TEST_F(CommandProcess, OneThatFledItsGroupKeepsTheNextFromBeginning) {
   ::kill(fled, SIGKILL);
   ASSERT_TRUE(wait_until_gone(fled));
   EXPECT_TRUE(shell("true"));
+}
+
+TEST_F(CommandProcess, ASubreaperKillsAlsoWhatFledAndClosedAllThatItHad) {
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  // And one more below it, in a session of its own.
+  const auto ended = shell(
+      "setsid sh -c 'exec 3<&- </dev/null >/dev/null 2>&1; setsid sleep 600 & "
+      "echo $! > " +
+      path("below").string() + "; echo $$ > " + path("child").string() + "; wait' & while [ ! -s " +
+      path("child").string() + " ]; do :; done");
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  ASSERT_TRUE(ended) << ended.error().text();
+  EXPECT_TRUE(wait_until_gone(std::stoi(content("child"))));
+  EXPECT_TRUE(wait_until_gone(std::stoi(content("below"))));
 }
 
 TEST_F(CommandProcess, ItDiesWithWhoeverRunsIt) {

@@ -22,9 +22,10 @@ class CommandRunnerTest : public testing::Test {
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "SKIP: only root can own a policy";
     program("exit 0");
-    write("policy.yaml", "commands:\n  cut:\n    executable: " + path("cut").string() +
-                             "\n    arguments: {port: {type: integer, min: 1, max: 9}}\n"
-                             "    limits: {check: 2s, apply: 200ms}\n    duration_max: 1min\n");
+    write("policy.yaml",
+          "commands:\n  cut:\n    executable: " + path("cut").string() +
+              "\n    arguments: {port: {type: integer, min: 1, max: 9}}\n"
+              "    limits: {check: 8s, undo: 8s, apply: 2s}\n    duration_max: 1min\n");
   }
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
   void write(const std::string& name, const std::string& text) const {
@@ -60,6 +61,11 @@ TEST_F(CommandRunnerTest, TheCheckSaysHowItStands) {
   program("echo changed admin down");
   EXPECT_EQ(runner_.check(call_)->standing, Standing::foreign);
   EXPECT_THAT(runner_.check(call_)->text, HasSubstr("changed admin down"));
+  program("echo 'Welcome to leaf1' >&2; echo applied; echo 'Goodbye' >&2");
+  ASSERT_EQ(check_problem(), "") << "a greeting of ssh is no answer";
+  EXPECT_EQ(runner_.check(call_)->standing, Standing::ours);
+  program("echo applied >&2");
+  EXPECT_THAT(check_problem(), HasSubstr("neither applied, clear nor changed: 'applied'"));
   program("echo up");
   EXPECT_THAT(check_problem(), HasSubstr("neither applied, clear nor changed: 'up'"));
   program("echo clear; exit 1");
@@ -70,8 +76,12 @@ TEST_F(CommandRunnerTest, ApplyAndUndoSayWhyNot) {
   program("echo 'no such port' >&2; exit 4");
   EXPECT_THAT(run_problem(Verb::undo),
               HasSubstr("undo of cut --port=7 ended with 4: 'no such port'"));
+  program("echo 'asking leaf1'; echo 'Welcome' >&2; echo 'it is locked' >&2; exit 4");
+  EXPECT_THAT(run_problem(Verb::undo), HasSubstr("ended with 4: 'asking leaf1', 'it is locked'"));
+  program("printf 'gesch\\303' >&2; exit 4");  // cut in the middle of a character
+  EXPECT_THAT(run_problem(Verb::undo), HasSubstr("ended with 4: 'gesch?'"));
   program("sleep 60");
-  EXPECT_THAT(run_problem(Verb::apply), HasSubstr("killed at its limit, 200ms"));
+  EXPECT_THAT(run_problem(Verb::apply), HasSubstr("killed at its limit, 2s"));
   program("exit 0");
   EXPECT_EQ(run_problem(Verb::apply), "");
 }

@@ -74,17 +74,17 @@ class HelperDoor {
 
 class HelperLinkTest : public testing::Test {
  protected:
-  void start() {
-    link_.emplace(
-        context_, path_,
-        HelperLinkHandlers{
-            .on_up = [this](fault::WelcomeReply) { told_.emplace_back("up"); },
-            .on_answer =
-                [this](std::uint64_t ticket, fault::HelperReply reply) {
-                  told_.push_back("answer " + std::to_string(ticket) + " " +
-                                  std::to_string(reply.index()));
-                },
-            .on_down = [this](std::string reason) { told_.push_back("down " + reason); }});
+  void start(Duration greeting_patience = fault::kGreetingPatience) {
+    link_.emplace(context_, path_,
+                  HelperLinkHandlers{
+                      .on_up = [this](fault::WelcomeReply) { told_.emplace_back("up"); },
+                      .on_answer =
+                          [this](std::uint64_t ticket, fault::HelperReply reply) {
+                            told_.push_back("answer " + std::to_string(ticket) + " " +
+                                            std::to_string(reply.index()));
+                          },
+                      .on_down = [this](std::string reason) { told_.push_back("down " + reason); }},
+                  greeting_patience);
     link_->start();
   }
   void wait_for_told(std::size_t count) {
@@ -147,6 +147,13 @@ TEST_F(HelperLinkTest, AHelperThatGoesIsToldAndFoundAgain) {
   door.reply(fault::WelcomeReply{});
   wait_for_told(3);
   EXPECT_EQ(told_[2], "up");
+}
+
+TEST_F(HelperLinkTest, AWelcomeIsWaitedForAsLongAsItIsTold) {
+  HelperDoor door(path_);
+  start(std::chrono::milliseconds{50});
+  wait_for_told(1);
+  EXPECT_EQ(told_[0], "down no answer within 50ms");
 }
 
 TEST_F(HelperLinkTest, ARefusalOfHelloIsWhyThereIsNone) {

@@ -195,6 +195,19 @@ TEST(AgentCommands, AnOrderIsAnsweredWhenBothHave) {
   EXPECT_EQ(answers, 1);
 }
 
+TEST(AgentCommands, WhatACommandPrintedMayBeNoText) {
+  CommandStory story;
+  story.get_running("e1-r1");
+  story.happen(WorkerFault{.fault = 0, .level = 0, .until = story.now + 10s});
+  const AskHelper ask = story.asked(Helper::external);
+  story.forget();
+  story.happen(HelperAnswered{
+      ask.ticket, fault::RefusedReply{ErrorCode::system, "apply ended with 1: 'gesch\xC3'"}});
+  const auto failed = std::ranges::find_if(story.told, &Envelope::has_failed);
+  ASSERT_NE(failed, story.told.end());
+  EXPECT_THAT(failed->failed().reason(), HasSubstr("'gesch?'")) << "messages carry UTF-8";
+}
+
 TEST(AgentCommands, ThePlanIsRefusedIfTheHostWouldNotRunIt) {
   CommandStory story;
   story.happen(HelperDown{"it is gone", Helper::external});

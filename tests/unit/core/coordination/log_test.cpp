@@ -22,5 +22,11 @@ TEST(Cut, CutsBetweenCharacters) {
   EXPECT_EQ(cut("abc", 2), "ab");
 }
 
+TEST(Plain, MayComeFromAnywhere) {
+  EXPECT_EQ(plain("gesch\xC3"), "gesch?");
+  EXPECT_EQ(plain("a\nb"), "a b");
+  EXPECT_TRUE(plain(std::string(5000, 'x')).ends_with(" …"));
+}
+
 }  // namespace
 }  // namespace rehearsal::coordination

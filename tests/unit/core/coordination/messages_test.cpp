@@ -65,6 +65,44 @@ TEST(Messages, CommandsThatCouldNotBeAnyAreLeftOut) {
             (fault::ArgumentType{fault::WordArgument{{"ab"}}}));
 }
 
+TEST(Messages, ARangeOfNothingIsLeftOutAndAProblemIsCut) {
+  protocol::ExternalOffer message;
+  protocol::ExternalCommand& command = *message.add_commands();
+  command.set_name("cut");
+  command.set_problem(std::string(1000, 'x') + "\n");
+  command.add_arguments()->set_name("port");
+  command.mutable_arguments(0)->set_integer(true);
+  command.mutable_arguments(0)->set_min(2);
+  command.mutable_arguments(0)->set_max(1);
+  const fault::ExternalOffer offer = from_message(message);
+  ASSERT_EQ(offer.commands.size(), 1U);
+  EXPECT_TRUE(offer.commands[0].arguments.empty());
+  EXPECT_EQ(offer.commands[0].problem, std::string(200, 'x'));
+}
+
+TEST(Messages, ASummaryOfCommandsHasOnlyTheNamesOfArguments) {
+  fault::WordArgument words;
+  for (int i = 0; i < 256; ++i) words.one_of.push_back("leaf" + std::to_string(i));
+  const fault::ExternalOffer offer{
+      .runner = true,
+      .commands = {
+          {.name = "cut",
+           .arguments = {{"switch", std::move(words)}, {"port", fault::IntegerArgument{1, 48}}},
+           .duration_max = 1min,
+           .time_max = 12s,
+           .problem = "no"}}};
+  protocol::ExternalOffer message;
+  to_summary(offer, message);
+  ASSERT_EQ(message.commands_size(), 1);
+  EXPECT_TRUE(message.runner());
+  EXPECT_EQ(message.commands(0).name(), "cut");
+  EXPECT_EQ(message.commands(0).problem(), "no");
+  EXPECT_EQ(message.commands(0).time_max_ns(), 12'000'000'000U);
+  ASSERT_EQ(message.commands(0).arguments_size(), 2);
+  EXPECT_EQ(message.commands(0).arguments(0).name(), "switch");
+  EXPECT_LT(message.ByteSizeLong(), 64U);
+}
+
 TEST(Messages, AFindingComesBackAsItWas) {
   using Health = host::Finding::Health;
   for (const Health health : {Health::good, Health::notable, Health::bad}) {

@@ -126,12 +126,16 @@ TEST_F(CommandKeeper, NothingStaysOfManyCommandsHoweverItDies) {
         if (random.below(3) != 0) apply(std::to_string(random.between(1, 4)));
         if (random.below(3) == 0) keeper_->disconnected(kAgent, kStart);
         if (random.below(4) == 0) keeper_->on_time(kStart + seconds{6});
+        if (random.below(6) == 0) commands_.verbs_killed_half_way = 1;
+        commands_.partial_fails_check = random.below(2) == 0;
       }
     } catch (const Crash&) {
     }
     crash_at_.reset();
+    commands_.verbs_killed_half_way = 0;
     start(random.below(5) == 0 ? "boot " + std::to_string(round) : "boot 1");
     ASSERT_TRUE(commands_.done.empty()) << "seed " << kSeed << ", round " << round;
+    ASSERT_TRUE(commands_.partial.empty()) << "seed " << kSeed << ", round " << round;
     ASSERT_TRUE(keeper_->faults().empty());
   }
 }
@@ -188,6 +192,78 @@ TEST_F(CommandKeeper, AnUndoThatFailsIsStuckLoudAndTriedAgain) {
   keeper_->on_time(kStart + kRetryInterval);
   EXPECT_TRUE(commands_.done.empty());
   EXPECT_TRUE(apply("8")) << problem_;
+}
+
+/// How the check of what is half done looks.
+class HalfDoneCommand : public CommandKeeper, public testing::WithParamInterface<bool> {
+ protected:
+  HalfDoneCommand() { commands_.partial_fails_check = GetParam(); }
+  bool is_clean() const {
+    return commands_.partial.empty() && commands_.done.empty() && keeper_->faults().empty();
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Its, HalfDoneCommand, testing::Bool(), [](const auto& fails) {
+  return fails.param ? "CheckFails" : "CheckSaysChanged";
+});
+
+TEST_P(HalfDoneCommand, AnApplyThatWasKilledHalfWayIsUndone) {
+  commands_.verbs_killed_half_way = 1;
+  EXPECT_FALSE(apply());
+  EXPECT_EQ(commands_.count(Verb::undo), 1);
+  EXPECT_TRUE(is_clean()) << keeper_->blocked();
+}
+
+TEST_P(HalfDoneCommand, AnUndoThatWasKilledHalfWayIsTriedAgain) {
+  ASSERT_TRUE(apply()) << problem_;
+  commands_.verbs_killed_half_way = 2;
+  EXPECT_EQ(keeper_->undo(std::nullopt, kStart).at(0).outcome, UndoOutcome::stuck);
+  EXPECT_EQ(keeper_->undo(std::nullopt, kStart).at(0).outcome, UndoOutcome::stuck);
+  keeper_->on_time(kStart + kRetryInterval);
+  EXPECT_EQ(commands_.count(Verb::undo), 3);
+  EXPECT_TRUE(is_clean()) << keeper_->blocked();
+}
+
+TEST_P(HalfDoneCommand, AnUndoThatDiedHalfWayWithItsRunnerIsTriedAgainByTheNext) {
+  ASSERT_TRUE(apply()) << problem_;
+  commands_.verbs_killed_half_way = 1;
+  crash_at_ = Step::after_undo;
+  EXPECT_THROW(keeper_->undo(std::nullopt, kStart), Crash);
+  crash_at_.reset();
+  ASSERT_FALSE(commands_.partial.empty());
+  commands_.verbs_killed_half_way = 1;
+  start();  // and once more
+  EXPECT_NE(keeper_->blocked(), "");
+  start();
+  EXPECT_TRUE(is_clean()) << keeper_->blocked();
+}
+
+TEST_F(CommandKeeper, AnUndoneOneThatIsNotClearIsStuckNotAConflict) {
+  ASSERT_TRUE(apply()) << problem_;
+  crash_at_ = Step::before_undo;
+  EXPECT_THROW(keeper_->undo(std::nullopt, kStart), Crash);
+  crash_at_.reset();
+  commands_.changed.insert("port-down --switch=leaf1 --port=7");
+  start();
+  EXPECT_EQ(commands_.count(Verb::undo), 1) << "its undoing had begun";
+  EXPECT_NE(keeper_->blocked().find("not so when read back"), std::string::npos)
+      << keeper_->blocked();
+}
+
+TEST_F(CommandKeeper, NoMoreAreOnThanCanSurelyBeUndone) {
+  for (int port = 1; port <= 8; ++port) ASSERT_TRUE(apply(std::to_string(port))) << problem_;
+  EXPECT_FALSE(apply("9"));
+  EXPECT_NE(problem_.find("8 faults by commands"), std::string::npos) << problem_;
+  keeper_->undo(std::nullopt, kStart);
+  EXPECT_TRUE(apply("9")) << problem_;
+}
+
+TEST_F(CommandKeeper, RequestsGetTheirTurnBetweenTriesThatTakeLong) {
+  ASSERT_TRUE(apply()) << problem_;
+  commands_.undo_fails = true;
+  keeper_->undo(std::nullopt, kStart);
+  keeper_->busy(seconds{9});
+  EXPECT_EQ(keeper_->next_due(), kStart + seconds{9} + kRetryInterval);
 }
 
 TEST_F(CommandKeeper, ASwitchThatDoesNotAnswerIsStuckNotForgotten) {

@@ -68,11 +68,21 @@ class FakeCommands final : public CommandPort {
   Result<Finding> check(const ExternalCall& call) override {
     if (check_fails) return fail(ErrorCode::system, ErrorSource::host, "the switch is silent");
     const std::string key = describe(call);
+    if (partial.contains(key) && partial_fails_check)
+      return fail(ErrorCode::system, ErrorSource::host, "the switch is half way");
+    if (partial.contains(key)) return Finding{Standing::foreign, "half way"};
     if (changed.contains(key)) return Finding{Standing::foreign, "somebody else's"};
     return Finding{done.contains(key) ? Standing::ours : Standing::untouched, {}};
   }
   Result<void> run(const RunCommand& act) override {
     runs.push_back(act);
+    if (verbs_killed_half_way > 0) {
+      --verbs_killed_half_way;
+      done.erase(describe(act.call));
+      partial.insert(describe(act.call));
+      return fail(ErrorCode::timed_out, ErrorSource::host, "it was killed half way");
+    }
+    partial.erase(describe(act.call));
     if (act.verb == Verb::apply) done.insert(describe(act.call));
     if (act.verb == Verb::apply && apply_is_killed)
       return fail(ErrorCode::timed_out, ErrorSource::host, "it was killed at its limit");
@@ -88,8 +98,11 @@ class FakeCommands final : public CommandPort {
   }
 
   std::set<std::string> done;     ///< calls that are applied
+  std::set<std::string> partial;  ///< calls that are neither, after a verb that was killed
   std::set<std::string> changed;  ///< calls whose check sees another's hand
   std::vector<RunCommand> runs;
+  int verbs_killed_half_way = 0;     ///< so many of the next
+  bool partial_fails_check = false;  ///< else its check says `changed`
   bool check_fails = false;
   bool apply_is_killed = false;  ///< after it did what it was to do
   bool undo_fails = false;

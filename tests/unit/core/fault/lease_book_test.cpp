@@ -57,6 +57,8 @@ TEST(LeaseBook, AStuckFaultIsTriedAgainAndItsLeaseMeansNothing) {
   EXPECT_TRUE(book.ids_of(kAgent).empty());
   EXPECT_EQ(book.next_due(), kStart + seconds{9});
   EXPECT_EQ(book.due(kStart + seconds{9}).at(0).reason, UndoReason::retry);
+  book.wait(seconds{3});
+  EXPECT_EQ(book.next_due(), kStart + seconds{12});
   fault.state = FaultState::conflict;
   EXPECT_EQ(book.next_due(), kNever);
 }
