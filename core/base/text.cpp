@@ -49,6 +49,13 @@ std::string join(std::span<const Word> words, std::size_t most) {
 
 }  // namespace
 
+std::string ascii(std::string text) {
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
+  }
+  return text;
+}
+
 std::string in_quotes(std::string_view text) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string result = "'";

@@ -1,5 +1,7 @@
 #include "core/coordination/log.hpp"
 
+#include "core/base/text.hpp"
+
 namespace rehearsal::coordination {
 
 std::string cut(std::string_view text, std::size_t bytes_max) {
@@ -21,13 +23,7 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-std::string plain(std::string_view text) {
-  std::string ascii(text);
-  for (char& c : ascii) {
-    if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-  }
-  return one_line(ascii);
-}
+std::string plain(std::string_view text) { return one_line(ascii(std::string(text))); }
 
 Log log_line(LogLevel level, std::string_view event, std::initializer_list<Field> fields) {
   std::string text(event);

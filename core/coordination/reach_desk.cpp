@@ -79,6 +79,7 @@ void explain_cause(host::Finding& finding, ReachCause cause, const ReachPath& pa
     case ReachCause::path_mtu:
       finding.fix = one_mtu(from, to);
       return;
+    case ReachCause::no_agent:
     case ReachCause::unknown:
       finding.fix = "see the agents' logs on " + path.from + " and " + path.to;
       return;
@@ -98,7 +99,7 @@ host::Finding explain(const ReachPath& path, const ReachOutcome& outcome, const 
     if (outcome.cause == ReachCause::path_mtu) finding.fix += "; " + one_mtu(from, to);
     if (outcome.cause == ReachCause::timed_out)
       finding.fix += "; RoCE v2 is UDP to port 4791, let it pass from " + way;
-  } else if (outcome.connected) {
+  } else if (outcome.connected && outcome.cause != ReachCause::no_agent) {
     finding.what = "connected from " + way + ", but a message of full-size frames did not arrive" +
                    (finding.what.empty() ? "" : ": " + finding.what);
     finding.fix = "a smaller MTU on the way? `ping -M do -s " +
@@ -292,7 +293,7 @@ void ReachDesk::problem_of(const std::string& host, const std::string& problem) 
     ReachOutcome& outcome = question_->outcomes[i];
     if (!outcome.problem.empty()) continue;
     outcome.problem = host + ": " + problem;
-    outcome.cause = ReachCause::unknown;  // not what the other end had said
+    outcome.cause = ReachCause::no_agent;  // not what the other end had said
   }
 }
 

@@ -38,6 +38,7 @@ enum class ReachCause : std::uint8_t {
   unreachable,  ///< no route
   no_address,   ///< the NIC's address is not on its host
   path_mtu,     ///< short packets arrive, long ones do not
+  no_agent,     ///< the agent of an end left, or did not answer
 };
 
 /// What both ends said of one way.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/text.hpp"
+
 namespace rehearsal::measure {
 namespace {
 
@@ -114,7 +116,8 @@ Result<FaultMeasurements> decode_fault_measurements(Decoder& decoder) {
   for (std::size_t i = 0; i < problems; ++i) {
     FaultProblem& problem = measurements.problems.emplace_back();
     ASSIGN_OR_RETURN(problem.fault, take_index(decoder));
-    ASSIGN_OR_RETURN(problem.text, decoder.text(kProblemBytesMax));
+    ASSIGN_OR_RETURN(std::string text, decoder.text(kProblemBytesMax));
+    problem.text = ascii(std::move(text));
   }
   return measurements;
 }

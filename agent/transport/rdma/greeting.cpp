@@ -50,6 +50,14 @@ void RdmaTransport::State::greet(Connection& connection, Instant now) noexcept {
                      connection.handle, connection.peer.greeter, connection.peer.greeter_key, now);
 }
 
+void RdmaTransport::State::become_ready(Connection& connection) noexcept {
+  connection.phase = Phase::ready;
+  --setting_up;
+  complete({.kind = Completion::Kind::connected,
+            .connection = connection.spec.index,
+            .bytes = path_mtu(connection)});
+}
+
 void RdmaTransport::State::hear(PortInUse& used) noexcept {
   while (const auto greeting = used.greeter->receive()) {
     if (greeting->to >= connections.size()) continue;
@@ -75,13 +83,8 @@ void RdmaTransport::State::hear(Connection& connection, const Greeting& greeting
   connection.heard_full |= full;
   connection.peer_heard_small |= greeting.heard_small == 1;
   connection.peer_heard_full |= greeting.heard_full == 1;
-  if (connection.phase == Phase::greeting && connection.heard_full && connection.peer_heard_full) {
-    connection.phase = Phase::ready;
-    --setting_up;
-    complete({.kind = Completion::Kind::connected,
-              .connection = connection.spec.index,
-              .bytes = path_mtu(connection)});
-  }
+  if (connection.phase == Phase::greeting && connection.heard_full && connection.peer_heard_full)
+    become_ready(connection);
   const bool joined = connection.phase == Phase::greeting || connection.phase == Phase::ready;
   // Who has not heard that it was heard is told so.
   const bool asks = connection.phase == Phase::ready && greeting.heard_full == 0;

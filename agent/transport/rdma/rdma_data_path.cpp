@@ -316,6 +316,11 @@ void RdmaTransport::State::on_sent(Connection& connection, std::uint32_t pair,
 
 void RdmaTransport::State::on_arrival(Connection& connection, std::uint32_t pair,
                                       std::uint32_t bytes) noexcept {
+  if (connection.phase == Phase::greeting) {
+    // Only who heard and was heard sends: the greeting that says so is late, or lost.
+    connection.heard_full = connection.peer_heard_full = true;
+    become_ready(connection);
+  }
   const std::uint64_t nth = connection.pairs[pair].arrived++;
   const bool split = options.settings.queue_pair_use == plan::QueuePairUse::split;
   const std::uint64_t sequence = split ? nth : nth * connection.pairs.size() + pair;

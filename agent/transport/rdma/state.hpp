@@ -200,6 +200,7 @@ struct RdmaTransport::State {
   std::uint32_t path_mtu(const Connection& connection) const noexcept;
   void begin_greeting(Connection& connection) noexcept;
   void greet(Connection& connection, Instant now) noexcept;
+  void become_ready(Connection& connection) noexcept;
   void hear(PortInUse& used) noexcept;
   void hear(Connection& connection, const Greeting& greeting) noexcept;
   void continue_greeting(Instant now) noexcept;

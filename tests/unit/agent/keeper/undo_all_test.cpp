@@ -33,12 +33,13 @@ TEST(UndoAll, RootLeavesNothingInAnothersFolderThatIsNotTheOthers) {
   if (child == 0) {
     NoPolicy policy;
     fault::NoKernel kernel;
-    const KeeperFlags flags{
-        .name = "test",
-        .version = {},
-        .description = {},
-        .options = {.policy = {}, .state = state, .socket = folder.path() / "socket"},
-        .undo_all = true};
+    const KeeperFlags flags{.name = "test",
+                            .version = {},
+                            .description = {},
+                            .options = {.policy = folder.path() / "policy",
+                                        .state = state,
+                                        .socket = folder.path() / "socket"},
+                            .undo_all = true};
     const int code = run_keeper(flags, policy, [&](const KeeperOptions&) -> Result<KeeperParts> {
       return KeeperParts{.kernel = kernel, .policy = policy};
     });

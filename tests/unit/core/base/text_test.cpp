@@ -14,6 +14,8 @@ TEST(InQuotes, IsSafeToPrint) {
   EXPECT_EQ(in_quotes(std::string(61, 'x')), "'" + std::string(60, 'x') + "...'");
 }
 
+TEST(Ascii, LeavesNoHalfCharacter) { EXPECT_EQ(ascii("a caf\xc3"), "a caf?"); }
+
 TEST(Joined, CountsWhatIsLeftOut) {
   const std::vector<std::string> words = {"a", "b", "c"};
   EXPECT_EQ(joined(words), "a, b, c");

@@ -247,11 +247,24 @@ TEST(ReachDesk, WhatOneEndSaidIsNotTheCauseOfTheOthersLeaving) {
     outcome.set_cause(protocol::ReachOutcome::CAUSE_REFUSED);
   });
   story.hang_up(story.agents[0]);
-  ASSERT_GE(story.reply().findings_size(), 1);
-  const auto& found = story.reply().findings(0);
+  const protocol::ReachReply reply = story.reply();
+  ASSERT_GE(reply.findings_size(), 1);
+  const auto& found = reply.findings(0);
   EXPECT_EQ(found.subject(), "host0 data0 → host1 data0");
   EXPECT_EQ(found.what(), "host0: its agent left");
   EXPECT_THAT(found.fix(), HasSubstr("see the agents' logs"));
+}
+
+TEST(ReachDesk, AnAgentThatLeavesAfterConnectingIsNoMatterOfTheMtu) {
+  ReachStory story;
+  story.ask();
+  story.all_open();
+  story.answers(0, [](auto& outcome) { outcome.set_connected(true); });
+  story.hang_up(story.agents[1]);
+  const protocol::ReachReply reply = story.reply();
+  ASSERT_GE(reply.findings_size(), 1);
+  EXPECT_EQ(reply.findings(0).what(), "host1: its agent left");
+  EXPECT_THAT(reply.findings(0).fix(), HasSubstr("see the agents' logs"));
 }
 
 TEST(ReachDesk, OneQuestionAtATimeAndNoneForStrangers) {

@@ -47,6 +47,18 @@ TEST(FaultTimes, ALongProblemIsCutNotRefused) {
   EXPECT_EQ(read->problems[0].text.size(), 512U);
 }
 
+TEST(FaultTimes, AProblemThatIsNoTextCannotBreakTheReport) {
+  FaultMeasurements measurements = sample();
+  measurements.problems = {{.fault = 0, .text = "switch says \xe2\x80"}};
+  Encoder encoder;
+  encode(measurements, encoder);
+  const std::string bytes = encoder.take();
+  Decoder decoder(bytes);
+  const auto read = decode_fault_measurements(decoder);
+  ASSERT_TRUE(read) << read.error().text();
+  EXPECT_EQ(read->problems[0].text, "switch says ??");
+}
+
 TEST(FaultTimes, TruncatedAnywhereIsAnError) {
   Encoder encoder;
   encode(sample(), encoder);

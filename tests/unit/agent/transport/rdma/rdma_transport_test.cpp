@@ -315,6 +315,44 @@ TEST_F(RdmaTransportTest, ALostGreetingIsSentAgain) {
   EXPECT_EQ(count(at_receiver, Completion::Kind::connected), 1U);
 }
 
+TEST_F(RdmaTransportTest, AMessageSaysWhatALostGreetingWouldHaveSaid) {
+  const auto poll = [&](RdmaTransport& transport, std::vector<Completion>& seen) {
+    std::array<Completion, 64> batch;
+    const std::size_t taken = transport.poll(batch, now += 1ms);
+    seen.insert(seen.end(), batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(taken));
+  };
+  // How many turns of both it takes until the sender is connected, the receiver always first.
+  ASSERT_NO_FATAL_FAILURE(make());
+  ASSERT_EQ(join(), "");
+  int turns_needed = 0;
+  for (; turns_needed < 100 && count(at_sender, Completion::Kind::connected) == 0; ++turns_needed) {
+    poll(*receiver, at_receiver);
+    poll(*sender, at_sender);
+  }
+  ASSERT_EQ(count(at_sender, Completion::Kind::connected), 1U);
+  at_sender.clear();
+  at_receiver.clear();
+  // Once more, and what the sender says in the last of them is lost.
+  ASSERT_NO_FATAL_FAILURE(make());
+  ASSERT_EQ(join(), "");
+  for (int i = 0; i < turns_needed; ++i) {
+    poll(*receiver, at_receiver);
+    if (i + 1 == turns_needed) verbs.deafen(2);
+    poll(*sender, at_sender);
+  }
+  ASSERT_EQ(count(at_sender, Completion::Kind::connected), 1U);
+  ASSERT_EQ(count(at_receiver, Completion::Kind::connected), 0U);
+  ASSERT_EQ(send(1000), 1U);
+  poll(*receiver, at_receiver);
+  ASSERT_EQ(at_receiver.size(), 2U);
+  EXPECT_EQ(at_receiver[0].kind, Completion::Kind::connected);
+  EXPECT_EQ(at_receiver[1].kind, Completion::Kind::received);
+  release();
+  turns(5);
+  EXPECT_EQ(failure(at_sender) + failure(at_receiver), "");
+  EXPECT_EQ(count(at_receiver, Completion::Kind::connected), 1U);
+}
+
 TEST_F(RdmaTransportTest, AStrangerWithoutTheTokenIsNotHeard) {
   RdmaOptions options = verbs.options(1);
   options.token = "another run";
