@@ -5,6 +5,7 @@
 
 #include "core/base/check.hpp"
 #include "core/plan/background.hpp"
+#include "core/replay/schedule_entries.hpp"
 
 namespace rehearsal::replay {
 namespace {
@@ -18,12 +19,7 @@ std::vector<fault::Schedule::Entry> entries_of(const plan::Plan& plan,
   for (const plan::ConnectionSpec& spec : connections.background_outgoing) {
     const std::uint32_t index = spec.key.job.value;
     if (!entries.empty() && entries.back().fault == index) continue;  // specs come by fault
-    const fault::PlannedFault& fault = plan.faults[index];
-    entries.push_back({.fault = index,
-                       .when = fault.when,
-                       .phase = fault.phase,
-                       .levels = static_cast<std::uint32_t>(fault.what.levels.size()),
-                       .job = fault.job});
+    entries.push_back(schedule_entry(plan, index));
   }
   return entries;
 }

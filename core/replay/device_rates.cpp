@@ -1,35 +1,24 @@
 #include "core/replay/device_rates.hpp"
 
-#include <algorithm>
-
 #include "core/base/text.hpp"
+#include "core/replay/schedule_entries.hpp"
 
 namespace rehearsal::replay {
 namespace {
 
 using fault::Schedule;
 
-std::vector<Schedule::Entry> entries_of(const plan::Plan& plan, HostIndex host) {
-  std::vector<Schedule::Entry> entries;
-  for (std::uint32_t i = 0; i < plan.faults.size(); ++i) {
-    const fault::PlannedFault& fault = plan.faults[i];
-    if (fault.mechanism != fault::Mechanism::device ||
-        std::ranges::find(fault.places, host, &fault::Place::host) == fault.places.end())
-      continue;
-    entries.push_back({.fault = i,
-                       .when = fault.when,
-                       .phase = fault.phase,
-                       .levels = static_cast<std::uint32_t>(fault.what.levels.size()),
-                       .job = fault.job});
-  }
-  return entries;
+bool is_by_device(const fault::PlannedFault& fault) {
+  return fault.mechanism == fault::Mechanism::device;
 }
 
 }  // namespace
 
 DeviceRates::DeviceRates(const plan::Plan& plan, HostIndex host,
                          const plan::Connections& connections)
-    : plan_(plan), schedule_(entries_of(plan, host)), levels_(schedule_.size(), Schedule::kOff) {
+    : plan_(plan),
+      schedule_(schedule_entries(plan, host, is_by_device)),
+      levels_(schedule_.size(), Schedule::kOff) {
   for (std::size_t i = 0; i < schedule_.size(); ++i)
     cuts_.push_back(
         plan::device_cuts(plan, plan.faults[schedule_.entry(i).fault], host, connections));

@@ -4,6 +4,7 @@
 
 #include "core/base/check.hpp"
 #include "core/plan/fault_places.hpp"
+#include "core/replay/schedule_entries.hpp"
 
 namespace rehearsal::replay {
 namespace {
@@ -31,23 +32,8 @@ std::uint64_t identity_of(const plan::ConnectionKey& key, bool out) noexcept {
   return identity;
 }
 
-bool acts_on_messages(const fault::PlannedFault& fault, HostIndex host) {
-  return fault.mechanism == fault::Mechanism::sender && fault::is_of_messages(fault.what.kind) &&
-         std::ranges::any_of(fault.places, [&](const auto& place) { return place.host == host; });
-}
-
-std::vector<fault::Schedule::Entry> entries_of(const plan::Plan& plan, HostIndex host) {
-  std::vector<fault::Schedule::Entry> entries;
-  for (std::uint32_t i = 0; i < plan.faults.size(); ++i) {
-    const fault::PlannedFault& fault = plan.faults[i];
-    if (!acts_on_messages(fault, host)) continue;
-    entries.push_back({.fault = i,
-                       .when = fault.when,
-                       .phase = fault.phase,
-                       .levels = static_cast<std::uint32_t>(fault.what.levels.size()),
-                       .job = fault.job});
-  }
-  return entries;
+bool acts_on_messages(const fault::PlannedFault& fault) {
+  return fault.mechanism == fault::Mechanism::sender && fault::is_of_messages(fault.what.kind);
 }
 
 /// The rate that a fault's levels are parts of.
@@ -58,13 +44,15 @@ BitRate full_rate(const fault::PlannedFault& fault, const plan::Nic& nic) noexce
 }  // namespace
 
 bool FaultedTransport::needed(const plan::Plan& plan, HostIndex host) {
-  return std::ranges::any_of(plan.faults,
-                             [&](const auto& fault) { return acts_on_messages(fault, host); });
+  return !schedule_entries(plan, host, acts_on_messages).empty();
 }
 
 FaultedTransport::FaultedTransport(std::unique_ptr<Transport> inner, const plan::Plan& plan,
                                    HostIndex host)
-    : inner_(std::move(inner)), plan_(plan), host_(host), schedule_(entries_of(plan, host)) {
+    : inner_(std::move(inner)),
+      plan_(plan),
+      host_(host),
+      schedule_(schedule_entries(plan, host, acts_on_messages)) {
   for (std::size_t i = 0; i < schedule_.size(); ++i)
     counts_.push_back({.fault = schedule_.entry(i).fault});
 }

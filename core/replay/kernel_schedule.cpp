@@ -1,30 +1,17 @@
 #include "core/replay/kernel_schedule.hpp"
 
-#include <algorithm>
+#include "core/replay/schedule_entries.hpp"
 
 namespace rehearsal::replay {
 namespace {
 
-std::vector<fault::Schedule::Entry> entries_of(const plan::Plan& plan, HostIndex host) {
-  std::vector<fault::Schedule::Entry> entries;
-  for (std::uint32_t i = 0; i < plan.faults.size(); ++i) {
-    const fault::PlannedFault& fault = plan.faults[i];
-    if (!fault::is_kept(fault.mechanism) ||
-        std::ranges::find(fault.places, host, &fault::Place::host) == fault.places.end())
-      continue;
-    entries.push_back({.fault = i,
-                       .when = fault.when,
-                       .phase = fault.phase,
-                       .levels = static_cast<std::uint32_t>(fault.what.levels.size()),
-                       .job = fault.job});
-  }
-  return entries;
-}
+bool is_kept(const fault::PlannedFault& fault) { return fault::is_kept(fault.mechanism); }
 
 }  // namespace
 
 KernelSchedule::KernelSchedule(const plan::Plan& plan, HostIndex host)
-    : schedule_(entries_of(plan, host)), taken_(schedule_.size(), fault::Schedule::kOff) {}
+    : schedule_(schedule_entries(plan, host, is_kept)),
+      taken_(schedule_.size(), fault::Schedule::kOff) {}
 
 std::optional<KernelSchedule::Change> KernelSchedule::take_change() noexcept {
   for (std::size_t i = 0; i < taken_.size(); ++i) {

@@ -7,6 +7,7 @@
 
 #include "core/profile/binary.hpp"
 #include "core/protocol/parts.hpp"
+#include "core/report/summary.hpp"
 #include "core/simulation/world.hpp"
 #include "tests/support/sample_plan.hpp"
 
@@ -114,6 +115,29 @@ inline std::string log_tail(const World& world) {
   const std::size_t from = world.log().size() > 40 ? world.log().size() - 40 : 0;
   for (std::size_t i = from; i < world.log().size(); ++i) text += world.log()[i] + "\n";
   return text;
+}
+
+/// What is reported of a run that ends within `patience`; of one that does not, nothing, and a
+/// failure.
+inline report::Summary live_through(World& world, const profile::Profile& profile,
+                                    const std::string& drill, const std::string& name = "sample",
+                                    Duration patience = 60s) {
+  EXPECT_TRUE(world.run_until([&] { return all_joined(world); }, 10s));
+  world.run_for(2s);
+  const std::size_t person = request_run(world, profile, drill, name);
+  const bool ended = world.run_until(
+      [&] {
+        return finished(world, person) != nullptr ||
+               last_told(world, person, Envelope::kFailure) != nullptr;
+      },
+      patience);
+  EXPECT_TRUE(ended) << log_tail(world);
+  if (const Envelope* failure = last_told(world, person, Envelope::kFailure))
+    ADD_FAILURE() << failure->DebugString();
+  if (finished(world, person) == nullptr) return {};
+  const auto summary = report::read_summary(stored_file(world, "summary.json"));
+  EXPECT_TRUE(summary.has_value());
+  return summary.value_or(report::Summary{});
 }
 
 }  // namespace rehearsal::simulation

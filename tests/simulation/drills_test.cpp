@@ -56,25 +56,6 @@ WorldOptions exact(std::uint64_t seed) {
   return options;
 }
 
-Summary live_through(World& world, const profile::Profile& profile, const std::string& drill) {
-  EXPECT_TRUE(world.run_until([&] { return all_joined(world); }, 10s));
-  world.run_for(2s);
-  const std::size_t person = request_run(world, profile, drill);
-  const bool ended = world.run_until(
-      [&] {
-        return finished(world, person) != nullptr ||
-               last_told(world, person, Envelope::kFailure) != nullptr;
-      },
-      60s);
-  EXPECT_TRUE(ended) << log_tail(world);
-  if (const Envelope* failure = last_told(world, person, Envelope::kFailure))
-    ADD_FAILURE() << failure->DebugString();
-  if (finished(world, person) == nullptr) return {};
-  const auto summary = report::read_summary(stored_file(world, "summary.json"));
-  EXPECT_TRUE(summary.has_value());
-  return summary.value_or(Summary{});
-}
-
 struct Cut {
   const char* share;
   std::uint32_t times;

@@ -39,26 +39,11 @@ WorldOptions four_hosts(std::uint64_t seed) {
 
 Summary live_through(const std::string& drill) {
   World world(four_hosts(41));
-  EXPECT_TRUE(world.run_until([&] { return all_joined(world); }, 10s));
-  world.run_for(2s);
   const auto profile =
       profile::load_profile(test::read_whole(source("profiles/ddp-resnet50.yaml")), kProfile);
   EXPECT_TRUE(profile.has_value());
-  const std::size_t person =
-      request_run(world, *profile, test::read_whole(source("drills/" + drill + ".yaml")), kProfile);
-  const bool ended = world.run_until(
-      [&] {
-        return finished(world, person) != nullptr ||
-               last_told(world, person, Envelope::kFailure) != nullptr;
-      },
-      1h);
-  EXPECT_TRUE(ended) << log_tail(world);
-  if (const Envelope* failure = last_told(world, person, Envelope::kFailure))
-    ADD_FAILURE() << failure->DebugString();
-  if (finished(world, person) == nullptr) return {};
-  const auto summary = report::read_summary(stored_file(world, "summary.json"));
-  EXPECT_TRUE(summary.has_value());
-  return summary.value_or(Summary{});
+  return live_through(world, *profile, test::read_whole(source("drills/" + drill + ".yaml")),
+                      kProfile, 1h);
 }
 
 /// Where each drill's fault is: in the suspect that names it.
